@@ -1,0 +1,14 @@
+import { defineConfig } from "vitest/config";
+
+// Tests resolve packages by the source condition, so they need no dist/.
+// Files run one after another: many of them own real mounts, loops and namespaces.
+export default defineConfig({
+  resolve: { conditions: ["@drums/source"] },
+  ssr: { resolve: { conditions: ["@drums/source", "node", "import", "default"] } },
+  test: {
+    include: ["packages/*/test/**/*.test.ts", "tools/test/**/*.test.ts"],
+    fileParallelism: false,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+  },
+});
