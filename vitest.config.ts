@@ -8,6 +8,7 @@ export default defineConfig({
   test: {
     include: ["packages/*/test/**/*.test.ts", "tools/test/**/*.test.ts"],
     fileParallelism: false,
+    reporters: ["default", "./tools/testing/plain-reporter.ts"],
     testTimeout: 60_000,
     hookTimeout: 120_000,
   },

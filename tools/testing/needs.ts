@@ -17,7 +17,8 @@ export type Need = keyof typeof CHECKS | `program:${string}` | `file:${string}`;
 
 /** Says why a need is not met, or undefined when it is. */
 export function unmet(need: Need): string | undefined {
-  if (need.startsWith("program:")) return onPath(need.slice(8)) ? undefined : `${need.slice(8)} is not on PATH`;
+  if (need.startsWith("program:"))
+    return onPath(need.slice(8)) ? undefined : `${need.slice(8)} is not on PATH`;
   if (need.startsWith("file:")) return existsSync(need.slice(5)) ? undefined : `${need.slice(5)} is missing`;
   const answer = CHECKS[need as keyof typeof CHECKS]();
   return answer === true ? undefined : answer;
@@ -27,7 +28,12 @@ export function unmet(need: Need): string | undefined {
  * A test that names its needs. Where one is not met it is skipped by name;
  * with DRUMS_MUST_WORK=1, as in CI, it fails instead, so that a skip cannot hide a fault.
  */
-export function testNeeding(needs: readonly Need[], name: string, body: TestFunction, timeoutMs?: number): void {
+export function testNeeding(
+  needs: readonly Need[],
+  name: string,
+  body: TestFunction,
+  timeoutMs?: number,
+): void {
   const missing = needs.map(unmet).filter((reason) => reason !== undefined);
   if (missing.length === 0) return test(name, timeoutMs === undefined ? {} : { timeout: timeoutMs }, body);
   if (process.env.DRUMS_MUST_WORK === "1")
