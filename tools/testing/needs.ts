@@ -35,12 +35,15 @@ export function testNeeding(
   timeoutMs?: number,
 ): void {
   const missing = needs.map(unmet).filter((reason) => reason !== undefined);
-  if (missing.length === 0) return test(name, timeoutMs === undefined ? {} : { timeout: timeoutMs }, body);
-  if (process.env.DRUMS_MUST_WORK === "1")
-    return test(name, () => {
+  if (missing.length === 0) {
+    test(name, timeoutMs === undefined ? {} : { timeout: timeoutMs }, body);
+  } else if (process.env.DRUMS_MUST_WORK === "1") {
+    test(name, () => {
       throw new Error(`DRUMS_MUST_WORK=1 and this test cannot run: ${missing.join("; ")}`);
     });
-  test.skip(`${name} (needs: ${missing.join("; ")})`, () => {});
+  } else {
+    test.skip(`${name} (needs: ${missing.join("; ")})`, () => {});
+  }
 }
 
 function onPath(program: string): boolean {
