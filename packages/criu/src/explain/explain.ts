@@ -1,0 +1,3 @@
+export interface Explanation {
+  cause: string;
+}
