@@ -1,1 +1,39 @@
-export {};
+/**
+ * cgroup v2: finds the hierarchy, makes groups of one's own, enables controllers from the root down, sets limits
+ * and reads them back, verifies membership from both sides, freezes, kills, waits by events, removes.
+ *
+ * It never touches a group that it did not make, but for enabling controllers above one when asked to.
+ *
+ * @packageDocumentation
+ */
+export { enableControllers, whyUnavailable } from "./enable.js";
+export { type ErrnoMeaning, explainErrno } from "./errno.js";
+export { CgroupError, type CgroupErrorCode, type CgroupErrorFacts } from "./errors.js";
+export type { GroupEvents } from "./events.js";
+export type { CgroupFiles } from "./files.js";
+export { createGroup, type Group, type GroupSpec, openGroup } from "./group.js";
+export {
+  type Hierarchy,
+  type HierarchyMode,
+  type HierarchyOptions,
+  parseProcCgroup,
+  readHierarchy,
+} from "./hierarchy.js";
+export type { WaitOptions } from "./lifecycle.js";
+export type { CpuMax } from "./limits/cpu.js";
+export {
+  controllersFor,
+  type LimitReport,
+  type LimitResult,
+  type Limits,
+  setLimits,
+} from "./limits/index.js";
+export type { Bound } from "./limits/limit.js";
+export {
+  type Membership,
+  type MembershipCheck,
+  type MembershipClaim,
+  verifyMembership,
+} from "./membership.js";
+export { type PreflightItem, type PreflightOptions, preflight } from "./preflight.js";
+export type { GroupStats, Pressure, PressureLine } from "./stats.js";

@@ -1,0 +1,13 @@
+import { boundLimit } from "./limit.js";
+
+/** The largest page of a usual kernel; memory limits are rounded down to pages (mm/page_counter.c). */
+const LARGEST_PAGE_BYTES = 65_536;
+
+/** memory.max, bytes: above it the kernel reclaims, then kills inside the group. */
+export const memoryMax = boundLimit("memory", "memory.max", { granularity: LARGEST_PAGE_BYTES });
+
+/** memory.high, bytes: above it the group is throttled and reclaimed, not killed. */
+export const memoryHigh = boundLimit("memory", "memory.high", { granularity: LARGEST_PAGE_BYTES });
+
+/** memory.swap.max, bytes. */
+export const memorySwapMax = boundLimit("memory", "memory.swap.max", { granularity: LARGEST_PAGE_BYTES });
