@@ -1,1 +1,22 @@
-export {};
+/**
+ * @packageDocumentation
+ * From a disk image file to a root that can be trusted: pinned by sha256, its headers and tables checked
+ * number by number, mounted read-only without a virtual machine, stacked with layers into an overlay, and
+ * taken down again whatever happened in between.
+ */
+export * from "./errors.js";
+export * from "./image/digest.js";
+export * from "./image/inspect.js";
+export * from "./image/partitions.js";
+export {
+  assertUsableQcow2,
+  parseQcow2Header,
+  type Qcow2Header,
+  type Qcow2Limits,
+  readQcow2Header,
+} from "./image/qcow2.js";
+export { checkQcow2Extents, type Qcow2Extents } from "./image/qcow2-extents.js";
+export { bufferReader, fileReader, type ReadAt } from "./image/reader.js";
+export * from "./image/root-partition.js";
+export { describeImage, type ImageFormat, type ImageSource, type SourceOptions } from "./image/source.js";
+export { type Filesystem, type FilesystemKind, recogniseFilesystem } from "./image/superblocks.js";
