@@ -76,7 +76,7 @@ function checkReported({ group, reported, namespaceRoot }: MembershipClaim): Mem
 
 /** A path in a cgroup namespace may climb with `..` above the namespace's root (cgroup_namespaces(7)). */
 function seenFrom(root: string, path: string): string {
-  return root === "/" ? path : posix.join(root, path);
+  return root === "/" ? path : posix.resolve(root, `.${path}`);
 }
 
 function says(who: string, path: string | undefined, expected: string): string {
