@@ -1,1 +1,3 @@
-export {};
+export { errnoName, NsexecError, type NsexecErrorFacts, SyscallError } from "./errors.js";
+export * from "./proc/index.js";
+export * as sys from "./syscalls/index.js";
