@@ -1,0 +1,32 @@
+import { DrumsError, EXIT } from "../errors.js";
+import { openboxDesktop } from "./desktops/openbox.js";
+import { openboxImage } from "./images/openbox.js";
+import type { DesktopRecipe, ImageRecipe } from "./types.js";
+
+const IMAGES: readonly ImageRecipe[] = [openboxImage];
+const DESKTOPS: readonly DesktopRecipe[] = [openboxDesktop];
+
+/** Names of the images that `buildImage` can make. */
+export const imageNames: readonly string[] = IMAGES.map(({ name }) => name);
+
+/** Names of the desktops that a session can start. */
+export const desktopNames: readonly string[] = DESKTOPS.map(({ name }) => name);
+
+/** @throws DrumsError UNKNOWN_IMAGE_RECIPE, a usage fault */
+export function findImageRecipe(name: string): ImageRecipe {
+  return IMAGES.find((recipe) => recipe.name === name) ?? unknown("image", name, imageNames);
+}
+
+/** @throws DrumsError UNKNOWN_DESKTOP, a usage fault */
+export function findDesktop(name: string): DesktopRecipe {
+  return DESKTOPS.find((recipe) => recipe.name === name) ?? unknown("desktop", name, desktopNames);
+}
+
+function unknown(kind: "image" | "desktop", name: string, known: readonly string[]): never {
+  throw new DrumsError({
+    code: kind === "image" ? "UNKNOWN_IMAGE_RECIPE" : "UNKNOWN_DESKTOP",
+    exitCode: EXIT.usage,
+    what: `there is no ${kind} recipe named ${JSON.stringify(name)}`,
+    hint: `use one of: ${known.join(", ")}`,
+  });
+}
