@@ -1,3 +1,4 @@
+import type { DesktopFacts } from "../x11/types.js";
 import type { Check, Observation, Rules, VerdictName } from "./types.js";
 import { matchingWindows } from "./windows.js";
 
@@ -37,7 +38,7 @@ function checks({ stats, changedFraction, facts }: Observation): Check[] {
     check(
       "a window manager",
       facts ? facts.windowManager !== undefined : "unknown",
-      facts ? (facts.windowManager?.name ?? "one without a name, or none") : "not told",
+      managerDetail(facts),
       "no-window-manager",
     ),
     check(
@@ -53,6 +54,11 @@ function checks({ stats, changedFraction, facts }: Observation): Check[] {
       "still-changing",
     ),
   ];
+}
+
+function managerDetail(facts: DesktopFacts | undefined): string {
+  if (facts === undefined) return "not told";
+  return facts.windowManager ? (facts.windowManager.name ?? "one without a name") : "none";
 }
 
 function check(name: string, ok: Check["ok"], detail: string, verdict: VerdictName): Check {

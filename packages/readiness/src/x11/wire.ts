@@ -21,6 +21,7 @@ const PACKET_BYTES = 32;
 const ERROR = 0;
 const REPLY = 1;
 const GENERIC_EVENT = 35;
+const LAST_SETUP_STATUS = 2; // failed, success, authenticate
 const MAX_PENDING = 16_384;
 /** A server that sends more events than this without answering anything is flooding us. */
 const MAX_UNASKED_PACKETS = 65_536;
@@ -137,6 +138,8 @@ export class XWire {
     const headLength = this.#setUp === undefined ? PACKET_BYTES : 8;
     const head = this.#peek(headLength);
     if (head === undefined) return false;
+    if (this.#setUp !== undefined && head.readUInt8(0) > LAST_SETUP_STATUS)
+      throw violation("this is no X server");
     const length = this.#setUp === undefined ? packetLength(head) : setupLength(head);
     const bound = this.#setUp === undefined ? this.#options.maxReplyBytes : MAX_SETUP_BYTES;
     if (length > bound) throw violation(`a packet of ${length} bytes is beyond ${bound}`);
@@ -171,10 +174,9 @@ export class XWire {
     const entry = this.#pending[index];
     if (entry === undefined || (kind === REPLY && entry.isVoid))
       throw violation(`an answer to request ${sequence}, which none awaits`);
-    for (const earlier of this.#pending.splice(0, index + 1).slice(0, -1)) {
-      if (!earlier.isVoid) throw violation(`request ${earlier.sequence} was passed over`);
-      earlier.resolve(NOTHING);
-    }
+    const passedOver = this.#pending.slice(0, index).find(({ isVoid }) => !isVoid);
+    if (passedOver !== undefined) throw violation(`request ${passedOver.sequence} was passed over`);
+    for (const earlier of this.#pending.splice(0, index + 1).slice(0, -1)) earlier.resolve(NOTHING);
     this.#unasked = 0;
     clearTimeout(this.#timer);
     const next = this.#pending[0];
