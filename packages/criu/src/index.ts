@@ -1,1 +1,50 @@
-export {};
+/**
+ * CRIU for Node: a private install of a pinned version, its RPC, an audit that says before a dump what will
+ * fail, dump and restore over RPC, a manifest, and failures explained from the log's own lines.
+ *
+ * @packageDocumentation
+ */
+export { type Audit, type AuditFacts, type AuditOptions, assertPassed, auditSession } from "./audit/audit.js";
+export {
+  type Finding,
+  type FindingProcess,
+  RULES,
+  type Rule,
+  type RuleId,
+  type Severity,
+} from "./audit/rules.js";
+export { assertUsable, type CriuCheck, checkCriu } from "./check.js";
+export { type DumpOptions, type DumpReport, dump } from "./checkpoint/dump.js";
+export { imageBytes } from "./checkpoint/images.js";
+export {
+  assertRestorable,
+  type CheckpointManifest,
+  checkpointManifestSchema,
+  parseManifest,
+  type RestoreGround,
+  readManifest,
+  writeManifest,
+} from "./checkpoint/manifest.js";
+export {
+  type CheckpointFlags,
+  DEFAULT_FLAGS,
+  type ExternalBind,
+  type ExternalMount,
+} from "./checkpoint/options.js";
+export { type RestoreOptions, type RestoreReport, restore } from "./checkpoint/restore.js";
+export { type DumpStats, parseDumpStats } from "./checkpoint/stats.js";
+export { CriuError, type CriuErrorCode, type CriuErrorDetails, type LogExcerpt } from "./errors.js";
+export { type Explanation, explainFailure } from "./explain/explain.js";
+export { type LogLine, parseLog } from "./explain/log.js";
+export { FAILURES, type FailureRule, type Phase } from "./explain/rules.js";
+export { type InstallOptions, installCriu } from "./install/bundle.js";
+export { type FetchedDeb, fetchDebs, type PinnedDeb, type Progress } from "./install/debs.js";
+export { type Criu, type FindOptions, findCriu, OLDEST_VERSION } from "./install/find.js";
+export { DEFAULT_VERSION, PINNED_VERSIONS } from "./install/pins.js";
+export { type KernelCache, openKernelCache } from "./kernel-cache.js";
+export { type PreflightItem, type PreflightOptions, preflight } from "./preflight.js";
+export { type CallOptions, callCriu } from "./rpc/client.js";
+export type { CriuOptions, CriuRequest, CriuResponse } from "./rpc/messages.js";
+export { type Notification, type NotifyHandler, STAGES, type Stage } from "./rpc/notify.js";
+export { type CriuFeatures, queryFeatures, queryVersion } from "./rpc/queries.js";
+export type { StartOptions } from "./rpc/start.js";

@@ -1,0 +1,55 @@
+import { criu_cg_mode, criu_network_lock_method } from "../gen/rpc_pb.js";
+import type { CriuOptions } from "../rpc/messages.js";
+
+/** A mount of the session whose content lies outside it (`--external mnt[…]`). */
+export interface ExternalMount {
+  /** Where it is mounted in the session. */
+  readonly mountPoint: string;
+  /** The name that joins dump and restore. */
+  readonly key: string;
+}
+
+/** An external mount with what it is bound to at a restore. */
+export interface ExternalBind extends ExternalMount {
+  /** Path in the restore's mount namespace. */
+  readonly hostPath: string;
+}
+
+/** What a dump was told and a restore must repeat. */
+export interface CheckpointFlags {
+  /** Save file locks. A restore without it loses them in silence. */
+  readonly fileLocks: boolean;
+  /** Keep files whose name is gone while another hard link remains. */
+  readonly linkRemap: boolean;
+  /** Save established TCP connections instead of refusing them. */
+  readonly tcpEstablished: boolean;
+  /** Largest unlinked file that is saved, in bytes. */
+  readonly ghostLimitBytes: number;
+  /** The session's net namespace is not saved; it is made empty at a restore. */
+  readonly emptyNet: boolean;
+}
+
+/** The flags of a dump that is told nothing. CRIU's own ghost limit is 1 MiB. */
+export const DEFAULT_FLAGS: CheckpointFlags = {
+  fileLocks: true,
+  linkRemap: true,
+  tcpEstablished: false,
+  ghostLimitBytes: 512 * 1024 * 1024,
+  emptyNet: false,
+};
+
+/** clone(2) */
+const CLONE_NEWNET = 0x4000_0000;
+
+/** The options that a dump and its restores share. Cgroups are the caller's matter, the net is not locked. */
+export function sharedOptions(flags: CheckpointFlags): CriuOptions {
+  return {
+    fileLocks: flags.fileLocks,
+    linkRemap: flags.linkRemap,
+    tcpEstablished: flags.tcpEstablished,
+    ghostLimit: flags.ghostLimitBytes,
+    manageCgroupsMode: criu_cg_mode.IGNORE,
+    networkLock: criu_network_lock_method.SKIP,
+    ...(flags.emptyNet ? { emptyNs: CLONE_NEWNET } : {}),
+  };
+}

@@ -1,0 +1,116 @@
+import { closeSync, constants, openSync } from "node:fs";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { readStartTime } from "../audit/proc.js";
+import { criu_req_type } from "../gen/rpc_pb.js";
+import type { Criu } from "../install/find.js";
+import { callCriu } from "../rpc/client.js";
+import type { CriuRequest, CriuResponse } from "../rpc/messages.js";
+import type { NotifyHandler } from "../rpc/notify.js";
+import type { MountStep } from "../rpc/start.js";
+import { killChildren } from "./children.js";
+import { failureError, type LogFiles, withLog } from "./failure.js";
+import { type CheckpointFlags, DEFAULT_FLAGS, type ExternalBind, sharedOptions } from "./options.js";
+
+/** Options of {@link restore}. */
+export interface RestoreOptions {
+  readonly criu: Criu;
+  /** A checkpoint's images. Any number of restores may read them at once. */
+  readonly imagesDir: string;
+  /** This restore's own folder, for `restore.log`; made where missing. */
+  readonly workDir: string;
+  /** The new root's mount point, in the private mount namespace that `hostMounts` make. */
+  readonly root: string;
+  /** Made in a private mount namespace before criu starts: the overlay at `root`, what externals are bound to. */
+  readonly hostMounts: readonly MountStep[];
+  /** Default: none. */
+  readonly externals?: readonly ExternalBind[];
+  /** The flags of the dump, from the manifest. Default {@link DEFAULT_FLAGS}. */
+  readonly flags?: Partial<CheckpointFlags>;
+  /** A cgroup2 folder's descriptor: the restored tree is born in that group. */
+  readonly cgroupFd?: number;
+  /** Leave the tree stopped; SIGCONT wakes it. Default false. */
+  readonly leaveStopped?: boolean;
+  readonly onNotify?: NotifyHandler;
+  /** CRIU's log level, 1 errors to 4 everything. Default 2. */
+  readonly logLevel?: number;
+  readonly signal?: AbortSignal;
+  /** Default 120 000. */
+  readonly timeoutMs?: number;
+}
+
+/** A restored tree. */
+export interface RestoreReport {
+  /** Host pid of its root. Its parent is the host's reaper: it outlives criu and this process. */
+  readonly pid: number;
+  /** Field 22 of /proc/PID/stat; with the pid it identifies the process. */
+  readonly startTime: bigint;
+  readonly totalMs: number;
+  readonly logFile: string;
+}
+
+/**
+ * Restores a process tree from images. The mounts lie in a mount namespace of criu's own, which ends with it;
+ * the tree keeps what it needs of them. On failure nothing of the tree is left.
+ * @throws {CriuError} `RESTORE_FAILED` with an explanation, `RPC_ABORTED`, `RPC_TIMEOUT`, `RPC_CLOSED`
+ * @throws what `onNotify` rejected with, and NsexecError for a mount that failed
+ */
+export async function restore(options: RestoreOptions): Promise<RestoreReport> {
+  const started = performance.now();
+  await mkdir(options.workDir, { recursive: true });
+  const files: LogFiles = {
+    log: join(options.workDir, "restore.log"),
+    errors: join(options.workDir, "restore.stderr"),
+  };
+  const response = await callRestore(options, files).catch(async (error: unknown) => {
+    throw await withLog(error, "restore", files);
+  });
+  const pid = response.restore?.pid ?? -1;
+  if (!response.success || pid <= 0) throw await failureError("restore", files, response);
+  await rm(files.errors, { force: true });
+  return { pid, startTime: readStartTime(pid), totalMs: performance.now() - started, logFile: files.log };
+}
+
+async function callRestore(options: RestoreOptions, files: LogFiles): Promise<CriuResponse> {
+  const folders = [options.imagesDir, options.workDir].map((folder) =>
+    openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY),
+  );
+  const [imagesDirFd = -1, workDirFd = -1] = folders;
+  try {
+    return await callCriu(options.criu, restoreRequest(options, { imagesDirFd, workDirFd }), {
+      start: {
+        mounts: options.hostMounts,
+        errorFile: files.errors,
+        ...(options.cgroupFd === undefined ? {} : { cgroupFd: options.cgroupFd }),
+      },
+      beforeKill: killChildren,
+      ...(options.onNotify === undefined ? {} : { onNotify: options.onNotify }),
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
+      ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+    });
+  } finally {
+    for (const fd of folders) closeSync(fd);
+  }
+}
+
+/** Without rst_sibling criu is the parent; when it exits the tree's root goes to the host's reaper. */
+function restoreRequest(
+  options: RestoreOptions,
+  { imagesDirFd, workDirFd }: { imagesDirFd: number; workDirFd: number },
+): CriuRequest {
+  const { root, externals = [], leaveStopped = false, logLevel = 2 } = options;
+  return {
+    type: criu_req_type.RESTORE,
+    opts: {
+      ...sharedOptions({ ...DEFAULT_FLAGS, ...options.flags }),
+      imagesDirFd,
+      workDirFd,
+      root,
+      leaveStopped,
+      logLevel,
+      logFile: "restore.log",
+      notifyScripts: options.onNotify !== undefined,
+      external: externals.map(({ key, hostPath }) => `mnt[${key}]:${hostPath}`),
+    },
+  };
+}

@@ -1,0 +1,212 @@
+/** What CRIU was doing when it failed. */
+export type Phase = "dump" | "restore" | "check";
+
+/** One known failure: the log's own text, why it comes, and what to do. */
+export interface FailureRule {
+  readonly id: string;
+  readonly pattern: RegExp;
+  readonly cause: string;
+  readonly remedy: string;
+  /** Default: every phase. */
+  readonly phases?: readonly Phase[];
+}
+
+/** Failures that were met and understood, the most telling first. */
+export const FAILURES: readonly FailureRule[] = [
+  {
+    id: "disk-full",
+    pattern: /No space left on device/,
+    cause: "The disk (or tmpfs) that takes the images, or an upper, is full",
+    remedy: "Free room or name another folder; the dumped session runs on",
+  },
+  {
+    id: "rlimit-refused",
+    pattern: /Can't get rlimit \d+: Operation not permitted/,
+    cause: "This process has no CAP_SYS_RESOURCE, so the kernel refuses it other processes' limits",
+    remedy:
+      "Use the private bundle: it answers such reads from /proc by a preload shim (a C compiler is needed at install)",
+  },
+  {
+    id: "network-lock",
+    pattern: /Locking network failed|iptables-restore returned -?\d+/,
+    cause: "CRIU's default network lock wants iptables",
+    remedy: "Use network lock skip (drums does) or nftables",
+  },
+  {
+    id: "inotify-handle",
+    pattern: /fsnotify:.*Can't dump that handle|Can't dump that handle/,
+    cause:
+      "An inotify watch lies on a filesystem that cannot give file handles (an overlay without nfs_export, /proc, /sys)",
+    remedy: "Mount the overlay with index=on,nfs_export=on, or end the watcher of /proc or /sys",
+  },
+  {
+    id: "stale-overlay",
+    pattern: /mount overlay.*Stale file handle|overlay.*Stale (NFS )?file handle/,
+    cause: "The upper was used with another lower before",
+    remedy: "Give every stack of layers a fresh upper and work folder",
+  },
+  {
+    id: "file-locks",
+    pattern: /Some file locks are hold by dumping tasks/,
+    cause: "A process holds file locks and the dump was not told to keep them",
+    remedy: "Set file_locks at dump and restore (drums does)",
+  },
+  {
+    id: "ghost-limit",
+    pattern: /Can't dump ghost file (?<object>.+?) of (?<size>\d+) size, increase limit/,
+    cause: "A process holds an unlinked file that is larger than the ghost limit",
+    remedy: "Raise ghostLimitBytes",
+  },
+  {
+    id: "link-remap",
+    pattern: /Can't create link remap for (?<object>.+?)(?:\. Use|$)/,
+    cause: "A process holds a file whose name is gone while another hard link remains",
+    remedy: "Set link_remap (drums does), on a writable upper",
+  },
+  {
+    id: "foreign-mount",
+    pattern: /Can't lookup mount=(?<object>\d+) for fd=(?<fd>-?\d+) path=(?<path>\S*)/,
+    cause: "A process holds a descriptor on a mount outside its mount namespace: it leaked in from the host",
+    remedy: "Close every inherited descriptor before the session's first program (close_range)",
+  },
+  {
+    id: "unix-foreign",
+    pattern: /Unix socket (?<object>\d+) not found/,
+    cause:
+      "A process holds a socket made outside the session: an inherited pair, or a host program connected into it",
+    remedy: "Close the host's connections into the session, and give session programs no host sockets",
+  },
+  {
+    id: "unix-external",
+    pattern: /External socket is used|Can't dump half of stream unix connection/,
+    cause: "One end of a unix connection belongs to a process outside the dumped tree",
+    remedy: "Let the process that was entered from outside end, or start it through the session's init",
+  },
+  {
+    id: "unix-in-flight",
+    pattern: /Non-empty write queue on an in-flight socket|in-flight/,
+    cause: "A unix connection was written to before the server accepted it",
+    remedy: "Dump again: the moment passes as soon as the server accepts",
+  },
+  {
+    id: "nested-namespace",
+    pattern: /Can't dump nested (?<object>\w+) namespace/,
+    cause: "A process made a namespace of its own inside the session (a browser's sandbox, bwrap)",
+    remedy: "Start that program without its sandbox; nested mount and net namespaces are fine",
+  },
+  {
+    id: "traced",
+    pattern: /Unseizable non-zombie (?<object>\d+) found/,
+    cause: "A process is traced already (a debugger, strace, another dump)",
+    remedy: "Detach the tracer",
+  },
+  {
+    id: "cgroup-set",
+    pattern: /cg: No set \d+ found|cgroupd: recv req error/,
+    cause: "The session has a cgroup namespace that CRIU tried to manage",
+    remedy: "Use manage_cgroups IGNORE at dump and restore (drums does)",
+  },
+  {
+    id: "memfd-seal",
+    pattern: /Cannot apply seals on memfd/,
+    cause: "A memfd with F_SEAL_WRITE has a shared mapping, which CRIU cannot rebuild",
+    remedy: "None is known: let that program end before the checkpoint",
+    phases: ["restore"],
+  },
+  {
+    id: "io-uring",
+    pattern: /send_fds failed \(-22\)|io_uring/,
+    cause: "A process uses io_uring, whose descriptors cannot be passed",
+    remedy: "Refuse io_uring by seccomp (the hardened profile does), so that programs fall back",
+    phases: ["dump"],
+  },
+  {
+    id: "anon-object",
+    pattern: /Can't dump file (?<object>\d+) of that type/,
+    cause: "A process holds a kernel object CRIU cannot save (userfaultfd, perf, bpf, landlock, a device)",
+    remedy: "Run the audit: it names the object and the process; end it or refuse it by seccomp",
+  },
+  {
+    id: "fuse-mount",
+    pattern: /failed to dump fs .*\(fuse\)/,
+    cause: "A fuse filesystem is mounted in the session",
+    remedy: "Keep /dev/fuse out of the session, or unmount it first",
+  },
+  {
+    id: "mount-unsupported",
+    pattern: /FS mnt (?<object>\S+) .*unsupported id/,
+    cause: "A filesystem is mounted in the session whose kind CRIU does not know",
+    remedy: "Unmount it, or bind it from the host and name it as an external",
+  },
+  {
+    id: "mount-foreign-root",
+    pattern: /(?<object>\S+).*doesn't have a proper root mount/,
+    cause: "A bind mount shows a folder of a filesystem whose own root is not in the session",
+    remedy: "Name the mount as an external at dump and restore, or unmount it",
+  },
+  {
+    id: "veth",
+    pattern: /Unknown peer net namespace|Can't restore link/,
+    cause: "A veth interface ends outside the session",
+    remedy: "Dump with an external veth and give every sibling its own name, or use lo only",
+  },
+  {
+    id: "layer-changed",
+    pattern: /File (?<object>.+?) has bad (?:size|mode) (?<found>\S+) \(expect (?<expected>\S+)\)/,
+    cause: "A file of a lower layer is not what it was at the dump",
+    remedy: "Restore on the very layers of the checkpoint (drums compares their digests first)",
+    phases: ["restore"],
+  },
+  {
+    id: "version-gap",
+    pattern: /Can't read mapping page 0/,
+    cause: "The images were written by a newer CRIU than the one that reads them",
+    remedy: "Restore with the CRIU version of the checkpoint's manifest",
+    phases: ["restore"],
+  },
+  {
+    id: "kernel-vdso",
+    pattern: /Unexpected rt vDSO area bounds|Could not initialize kernel features detection/,
+    cause: "This CRIU is too old for this kernel",
+    remedy: "Use CRIU 4.2.1 or newer: install the private bundle",
+  },
+  {
+    id: "nested-mntns",
+    pattern: /Can't setns \d+\/mnt: Invalid argument/,
+    cause: "CRIU before 4.2.1 cannot restore this nested mount namespace",
+    remedy: "Use CRIU 4.2.1 or newer",
+    phases: ["restore"],
+  },
+  {
+    id: "root-missing",
+    pattern: /BUG at criu\/mount\.c/,
+    cause: "The restore was given no root",
+    remedy: "Name the new root's mount point as root",
+    phases: ["restore"],
+  },
+  {
+    id: "locked-mount",
+    pattern: /Unable to mount \/proc\/self\/fd\/\d+: Invalid argument/,
+    cause: "A mount of the host lies under the merged root and became locked by the user namespace",
+    remedy: "Keep the session's /dev beside the merged root and name it as an external",
+    phases: ["restore"],
+  },
+  {
+    id: "descriptor-limit",
+    pattern: /Can't chose service_fd_base/,
+    cause: "criu's own limit on open files is below what the session uses",
+    remedy: "Start drums with a higher limit (ulimit -n), at least the session's own",
+  },
+  {
+    id: "missing-program",
+    pattern: /(?:exec|execvp|cr_system).*?\b(?<object>ip|tar|gzip)\b.*(?:No such file|failed)/,
+    cause: "CRIU could not run a host program that it needs",
+    remedy: "Install iproute2, tar and gzip, and see that PATH holds them",
+  },
+  {
+    id: "leader-outside",
+    pattern: /A session leader of \d+\(\d+\) is outside of its pid namespace/,
+    cause: "A process belongs to a terminal session whose leader is outside",
+    remedy: "The session's init must call setsid before it starts anything",
+  },
+];
