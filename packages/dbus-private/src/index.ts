@@ -1,1 +1,43 @@
-export {};
+/**
+ * A private D-Bus system bus that activates nothing: the flattened configuration of an image's own, the daemon's
+ * command and readiness, the bus's identity, and a verification that treats the bus as hostile.
+ *
+ * All access goes through functions that the caller gives, so that files and sockets of a session are reached
+ * through its root.
+ *
+ * @packageDocumentation
+ */
+export {
+  type ConfigReader,
+  type FlatConfig,
+  type FlattenOptions,
+  type FlattenSource,
+  flattenConfig,
+  flattenHostConfig,
+} from "./config/flatten.js";
+export { type ConfigElement, parseConfig } from "./config/parse.js";
+export { unixAddress, type WriteOptions, writeConfig } from "./config/write.js";
+export { type BusCommandSpec, busCommand, type WaitForBusOptions, waitForBus } from "./daemon.js";
+export { DbusError, type DbusErrorCode, type DbusErrorFacts } from "./errors.js";
+export {
+  type BusIdentity,
+  busIdentity,
+  checkHostBus,
+  formatIdentity,
+  type HostBus,
+  type NamedBus,
+  readHostBus,
+  sameBus,
+  sharedBuses,
+} from "./identity.js";
+export { findSystemConfig, type PreflightItem, type PreflightOptions, preflight } from "./preflight.js";
+export { type BusCheck, type BusReport, type VerifyBusSpec, verifyBus } from "./verify.js";
+export {
+  type BusConnection,
+  busCall,
+  type ConnectBus,
+  type OpenBusOptions,
+  openBus,
+} from "./wire/connection.js";
+export type { MethodCall } from "./wire/message.js";
+export type { DbusValue, DbusVariant } from "./wire/values.js";
