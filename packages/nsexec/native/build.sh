@@ -19,7 +19,7 @@ build_init() {
   if ((${#sources[@]} == 0)); then return; fi
   local compiler="${CC:-cc}" fresh="build/Release/drums-init.new"
   mkdir -p build/Release
-  "$compiler" -static -O2 -std=gnu17 -Wall -Wextra -Werror -o "$fresh" "${sources[@]}"
+  "$compiler" -static -O2 -std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Werror -o "$fresh" "${sources[@]}"
   strip "$fresh"
   mv -f "$fresh" build/Release/drums-init
 }

@@ -1,0 +1,111 @@
+#include <errno.h>
+#include <net/if.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "confine.h"
+#include "fail.h"
+#include "ids.h"
+#include "pivot.h"
+#include "report.h"
+#include "roles.h"
+#include "steps.h"
+#include "sys.h"
+
+static void loopback_up(void) {
+  int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  struct ifreq request = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
+  if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &request) < 0) fail("lo", "SIOCSIFFLAGS");
+  close(fd);
+}
+
+// The cgroup namespace comes last and by unshare: clone3 would root it at the launcher's group, not at
+// the one that CLONE_INTO_CGROUP put the child into.
+static void enter_cgroup_namespace(const struct plan *plan) {
+  report_file("host-cgroup", "/proc/self/cgroup");
+  if (plan->namespaces & CLONE_NEWCGROUP && unshare(CLONE_NEWCGROUP) < 0) fail("cgroup-namespace", "unshare");
+}
+
+static void wait_for_maps(int released) {
+  char byte;
+  if (read(released, &byte, 1) != 1) _exit(EXIT_SAID);
+  close(released);
+}
+
+_Noreturn static void become_init(const struct plan *plan, int released) {
+  wait_for_maps(released);
+  if (plan->namespaces & CLONE_NEWUSER) {
+    ids_become(0, 0, NULL, 0);
+    ids_own_proc();
+  }
+  enter_cgroup_namespace(plan);
+  struct step_context context = {.root = root_bind(plan->root), .userns_fd = -1};
+  steps_run(&plan->inside, &context);
+  if (sethostname(plan->hostname, strlen(plan->hostname)) < 0) fail("hostname", plan->hostname);
+  if (plan->lo) loopback_up();
+  root_pivot(context.root);
+  if (setsid() < 0) fail("setsid", "");
+  confine_stdio();
+  // The control socket alone is kept, across exec too: stage 2 reports on it.
+  if (fcntl(control_fd, F_SETFD, 0) < 0) fail("descriptors", "control socket");
+  confine_descriptors(control_fd);
+  confine(plan);
+  char control[16];
+  snprintf(control, sizeof control, "%d", control_fd);
+  char *argv[] = {"drums-init", "init", control, NULL};
+  execve(plan->program, argv, plan->env.list);
+  fail("exec", plan->program);
+}
+
+static void check(const struct plan *plan) {
+  if (!plan->root) fail_errno("plan", "root", EINVAL);
+  if (!plan->hostname) fail_errno("plan", "hostname", EINVAL);
+  if (!plan->program) fail_errno("plan", "program", EINVAL);
+  if (!plan->env.list) fail_errno("plan", "env", EINVAL);
+  // Without these the launcher's own would be changed or left.
+  uint64_t needed = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWUTS;
+  if ((plan->namespaces & needed) != needed) fail_errno("plan", "namespaces", EINVAL);
+  if (!(plan->namespaces & CLONE_NEWUSER) != !plan->id_size) fail_errno("plan", "id-map", EINVAL);
+  if (plan->lo && !(plan->namespaces & CLONE_NEWNET)) fail_errno("plan", "lo", EINVAL);
+}
+
+static void host_mounts(const struct plan *plan) {
+  if (unshare(CLONE_NEWNS) < 0) fail("private", "unshare");
+  root_make_private();
+  int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (root < 0) fail("private", "/");
+  struct step_context context = {.root = root, .userns_fd = plan->id_size ? ids_map_namespace(plan) : -1};
+  steps_run(&plan->host, &context);
+  close(root);
+  if (context.userns_fd >= 0) close(context.userns_fd);
+}
+
+_Noreturn void role_launch(void) {
+  struct plan *plan = plan_receive();
+  check(plan);
+  umask(0022);
+  host_mounts(plan);
+  int gate[2];
+  if (pipe2(gate, O_CLOEXEC) < 0) fail("clone", "pipe");
+  struct clone_args args = {.flags = plan->namespaces & ~(uint64_t)CLONE_NEWCGROUP, .exit_signal = SIGCHLD};
+  if (plan->cgroup_fd >= 0) {
+    args.flags |= CLONE_INTO_CGROUP;
+    args.cgroup = (uint64_t)plan->cgroup_fd;
+  }
+  pid_t pid = (pid_t)sys_clone3(&args);
+  if (pid < 0) fail("clone", "clone3");
+  if (pid == 0) {
+    close(gate[1]);
+    become_init(plan, gate[0]);
+  }
+  if (plan->id_size) ids_write_maps(pid, plan);
+  report_child(pid);
+  if (write(gate[1], "", 1) != 1) fail("clone", "gate");
+  // The session's init now belongs to the host's reaper: it outlives the launcher and the launcher's caller.
+  _exit(0);
+}

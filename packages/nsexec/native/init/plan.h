@@ -1,0 +1,65 @@
+// The plan as drums-init reads it: records `VERB\0COUNT\0ARG\0…`, in one packet that begins with PLAN_MAGIC.
+// It is validated whole before anything is done; src/plan/encode.ts writes it.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PLAN_MAGIC "drums-plan-1"
+enum { PLAN_MAX_BYTES = 256 * 1024 };
+
+enum step_kind {
+  STEP_MOUNT,      // TARGET SOURCE FSTYPE FLAGS DATA
+  STEP_BIND,       // TARGET SOURCE FROM_ROOT RECURSIVE FLAGS
+  STEP_LAYER,      // TARGET SOURCE
+  STEP_REMOUNT,    // TARGET FLAGS
+  STEP_READ_ONLY,  // TARGET
+  STEP_MASK,       // TARGET
+  STEP_FOLDER,     // PATH MODE UID GID
+  STEP_NODE,       // PATH MODE UID GID MAJOR MINOR
+  STEP_LINK,       // PATH TARGET
+  STEP_FILE,       // PATH MODE UID GID CONTENT
+};
+
+struct step {
+  enum step_kind kind;
+  char **args;
+};
+
+struct steps {
+  struct step *list;
+  size_t count;
+};
+
+struct limit {
+  int resource;
+  uint64_t soft, hard;
+};
+
+struct strings {
+  char **list;  // ends with NULL
+  size_t count;
+};
+
+struct plan {
+  struct steps host, inside;
+  const char *root, *hostname, *program, *cwd;
+  uint64_t namespaces;
+  uint32_t id_base, id_size;
+  struct limit limits[16];
+  size_t limit_count;
+  bool lo, no_new_privs, has_capabilities, has_uid, has_gid;
+  uint64_t capabilities;
+  uint8_t *seccomp;
+  size_t seccomp_bytes;
+  uint32_t uid, gid, groups[64];
+  size_t group_count;
+  int cgroup_fd, session_fd;
+  struct strings argv, env;
+};
+
+// Receives the plan from the control socket and reads it; a fault ends the process through fail().
+struct plan *plan_receive(void);
+
+// A field that the validation has already seen to be a number.
+uint64_t plan_number(const char *text);

@@ -1,0 +1,118 @@
+#include "steps.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include "fail.h"
+#include "nodes.h"
+#include "resolve.h"
+#include "sys.h"
+
+static int target_of(int root, const char *step, const char *path) {
+  int fd = resolve_target(root, path);
+  if (fd < 0) fail(step, path);
+  return fd;
+}
+
+static void step_mount(int root, char **args) {
+  char path[32];
+  int target = target_of(root, "mount", args[0]);
+  if (mount(args[1], fd_path(target, path), args[2], plan_number(args[3]), args[4]) < 0) fail("mount", args[0]);
+  close(target);
+}
+
+// Flags are added by mount_setattr and not by a remount: a remount would have to repeat the flags that a
+// user namespace locked. MS_RDONLY, MS_NOSUID, MS_NODEV and MS_NOEXEC have the MOUNT_ATTR_ values.
+static void add_flags(int root, const char *step, const char *path, uint64_t flags) {
+  struct mount_attr attr = {.attr_set = flags};
+  int mounted = target_of(root, step, path);
+  if (flags & ~(uint64_t)(MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC)) fail_errno(step, path, EINVAL);
+  if (flags && sys_mount_setattr(mounted, "", AT_EMPTY_PATH, &attr) < 0) fail(step, path);
+  close(mounted);
+}
+
+static void bind(int root, const char *step, const char *source, const char *path, unsigned long recursive) {
+  char buffer[32];
+  int target = target_of(root, step, path);
+  if (mount(source, fd_path(target, buffer), NULL, MS_BIND | recursive, NULL) < 0) fail(step, path);
+  close(target);
+}
+
+static void bind_in_root(int root, const char *step, const char *source, const char *path, unsigned long recursive) {
+  char buffer[32];
+  int fd = target_of(root, step, source);
+  bind(root, step, fd_path(fd, buffer), path, recursive);
+  close(fd);
+}
+
+static void step_bind(int root, char **args) {
+  unsigned long recursive = plan_number(args[3]) ? MS_REC : 0;
+  if (plan_number(args[2])) bind_in_root(root, "bind", args[1], args[0], recursive);
+  else bind(root, "bind", args[1], args[0], recursive);
+  add_flags(root, "bind", args[0], plan_number(args[4]));
+}
+
+// A clone of the mount that holds SOURCE, whose on-disk ids 0… appear as the plan's base….
+static void step_layer(const struct step_context *context, char **args) {
+  struct mount_attr attr = {.attr_set = MOUNT_ATTR_IDMAP | MOUNT_ATTR_RDONLY, .userns_fd = (uint64_t)context->userns_fd};
+  if (context->userns_fd < 0) fail_errno("layer", args[1], EINVAL);
+  int target = target_of(context->root, "layer", args[0]);
+  int tree = sys_open_tree(AT_FDCWD, args[1], OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+  if (tree < 0) fail("layer", args[1]);
+  if (sys_mount_setattr(tree, "", AT_EMPTY_PATH, &attr) < 0) fail("layer", args[1]);
+  if (sys_move_mount(tree, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
+    fail("layer", args[0]);
+  close(tree);
+  close(target);
+}
+
+// Kernels differ in what /proc and /sys hold: what is absent needs no mask.
+static int existing(int root, const char *step, const char *path, struct stat *st) {
+  int fd = resolve_target(root, path);
+  if (fd < 0 && errno == ENOENT) return 0;
+  if (fd < 0 || fstat(fd, st) < 0) fail(step, path);
+  close(fd);
+  return 1;
+}
+
+static void step_read_only(int root, char **args) {
+  struct stat st;
+  if (!existing(root, "read-only", args[0], &st)) return;
+  bind_in_root(root, "read-only", args[0], args[0], MS_REC);
+  add_flags(root, "read-only", args[0], MS_RDONLY);
+}
+
+static void step_mask(int root, char **args) {
+  struct stat st;
+  char path[32];
+  if (!existing(root, "mask", args[0], &st)) return;
+  if (!S_ISDIR(st.st_mode)) {
+    bind_in_root(root, "mask", "/dev/null", args[0], 0);
+    return;
+  }
+  int target = target_of(root, "mask", args[0]);
+  unsigned long flags = MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC;
+  if (mount("tmpfs", fd_path(target, path), "tmpfs", flags, "mode=555,size=4k,nr_inodes=2") < 0) fail("mask", args[0]);
+  close(target);
+}
+
+static void run(const struct step *step, const struct step_context *context) {
+  switch (step->kind) {
+    case STEP_MOUNT: return step_mount(context->root, step->args);
+    case STEP_BIND: return step_bind(context->root, step->args);
+    case STEP_LAYER: return step_layer(context, step->args);
+    case STEP_REMOUNT: return add_flags(context->root, "remount", step->args[0], plan_number(step->args[1]));
+    case STEP_READ_ONLY: return step_read_only(context->root, step->args);
+    case STEP_MASK: return step_mask(context->root, step->args);
+    case STEP_FOLDER: return step_folder(context->root, step->args);
+    case STEP_NODE: return step_node(context->root, step->args);
+    case STEP_LINK: return step_link(context->root, step->args);
+    case STEP_FILE: return step_file(context->root, step->args);
+  }
+}
+
+void steps_run(const struct steps *steps, const struct step_context *context) {
+  for (size_t i = 0; i < steps->count; i++) run(&steps->list[i], context);
+}
