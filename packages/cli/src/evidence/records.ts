@@ -78,8 +78,16 @@ export const SIBLING_RECORDS = {
 /** Raw texts of an attempt that claims read. */
 export const TEXTS = ["session/mountinfo.txt", "dump.log"] as const;
 
-/** Screens of an attempt: before the dump two consecutive frames, and the original after all was done. */
-export const SCREENS = ["screens/before.png", "screens/before-2.png", "original/screen.png"] as const;
+/**
+ * Screens of an attempt: the two consecutive frames that readiness was judged on, the one right before the dump
+ * that siblings are compared with, and the original after all was done.
+ */
+export const SCREENS = [
+  "screens/before.png",
+  "screens/before-2.png",
+  "screens/reference.png",
+  "original/screen.png",
+] as const;
 
 /** Screens of each sibling: as restored, and after typing. */
 export const SIBLING_SCREENS = ["screen.png", "screen-typed.png"] as const;
@@ -100,6 +108,7 @@ export const STEPS = [
   "token",
   "marker",
   "processes",
+  "reference",
   "audit",
   "dump",
   "restore",

@@ -10,6 +10,7 @@ import {
   record,
   sha256,
 } from "./common.js";
+import { desktopFacts } from "./facts.js";
 
 /** session/plan.json: the launch plan as it was carried out. */
 export const planRecord = record({ plan: z.record(z.string(), z.unknown()) });
@@ -33,18 +34,23 @@ export const handshakeRecord = record({
   startTime: decimal,
   /** The host's view of init's namespaces. */
   namespaces: namespaceIds,
-  group: z.object({
-    path: z.string(),
-    /** Path below the hierarchy's root, with a leading slash. */
-    relative: z.string(),
-    /** cgroup.procs as the host read it. */
-    procs: z.array(z.int().positive()),
-    limits: z.object({
-      enforced: z.boolean(),
-      reason: z.string().nullable(),
-      readBack: z.record(z.string(), z.unknown()),
-    }),
-  }),
+  /** Null where the machine has no cgroup2 mount. */
+  group: z
+    .object({
+      path: z.string(),
+      /** As /proc/PID/cgroup names it, with a leading slash. */
+      relative: z.string(),
+      /** The probe's own group, named alike; the root of a cgroup namespace made by it. Default `/`. */
+      ownPath: z.string().exactOptional(),
+      /** cgroup.procs as the host read it before `go`. */
+      procs: z.array(z.int().positive()),
+      limits: z.object({
+        enforced: z.boolean(),
+        reason: z.string().nullable(),
+        readBack: z.record(z.string(), z.unknown()),
+      }),
+    })
+    .nullable(),
   checks: z.array(namedCheck),
   reportedMs: monotonic,
   goMs: monotonic,
@@ -76,17 +82,24 @@ export const busRecord = record({
   }),
 });
 
+/** The rules of a wait as data: enough to judge by them again. */
+export const rulesSchema = z.object({
+  /** Name of a rule set of @drums/readiness. */
+  name: z.string(),
+  /** The window that must be there: its class, word for word, and whether it must have the keyboard. */
+  window: z.object({ class: z.string(), focused: z.boolean() }).exactOptional(),
+});
+
 /** readiness.json: the wait for a usable desktop. The verdict is computed again from the frames and facts.json. */
 export const readinessRecord = record({
   verdict: z.object({ name: z.string(), ready: z.boolean(), reasons: z.array(z.string()) }),
-  /** Name of the rule set and every number in it. */
-  rules: z.record(z.string(), z.unknown()),
+  rules: rulesSchema,
   polls: z.int().positive(),
   waitedMs: z.number().nonnegative(),
 });
 
 /** facts.json: window facts as gathered over X11. */
-export const factsRecord = record({ facts: z.record(z.string(), z.unknown()) });
+export const factsRecord = record({ facts: desktopFacts });
 
 /** token.json: a program's output, word for word, and its return code. */
 export const tokenRecord = record({ ...programRun, value: z.string() });
