@@ -1,3 +1,17 @@
+export { type NativeChild, spawnNative } from "./child.js";
 export { errnoName, NsexecError, type NsexecErrorFacts, SyscallError } from "./errors.js";
+export { packageRoot } from "./package-root.js";
 export * from "./proc/index.js";
+export { type ChannelOptions, type ReceiveOptions, SeqpacketChannel } from "./seqpacket.js";
+export {
+  openFolderRoot,
+  openSessionRoot,
+  type ReadFileOptions,
+  type SessionConnectOptions,
+  SessionRoot,
+  type SessionRootTarget,
+  type SessionStat,
+} from "./session-files.js";
+export type { FileKind, FollowOption } from "./session-resolve.js";
+export type * from "./syscalls/index.js";
 export * as sys from "./syscalls/index.js";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { NAMESPACE_KINDS } from "../proc/namespaces.js";
 
 /** Flags of mount(2) that a step may name, by their names in mount(8). */
 export const MOUNT_FLAGS = {
@@ -13,8 +14,6 @@ export const MOUNT_FLAGS = {
   relatime: 1 << 21,
   strictatime: 1 << 24,
 } as const;
-
-const NAMESPACES = ["mnt", "pid", "uts", "ipc", "net", "user", "cgroup", "time"] as const;
 
 /** Resources of setrlimit(2) by their number in the kernel's generic table. */
 export const LIMITS = {
@@ -113,7 +112,7 @@ export const confinementSchema = z.strictObject({
 
 /** A session's launch as plain data: what drums-init does, in the order in which it does it. */
 export const launchPlanSchema = z.strictObject({
-  namespaces: z.array(z.enum(NAMESPACES)),
+  namespaces: z.array(z.enum(NAMESPACE_KINDS)),
   /** Needed exactly where `namespaces` holds `user`. */
   idMap: idMapSchema.optional(),
   /** Carried out first, in the launcher's private mount namespace. */
@@ -129,13 +128,12 @@ export const launchPlanSchema = z.strictObject({
   lo: z.boolean().optional(),
   limits: z.partialRecord(z.enum(Object.keys(LIMITS) as [keyof typeof LIMITS]), limit).optional(),
   ...confinementSchema.shape,
-  /** Environment of PID 1, and the base of what it spawns. */
+  /** Environment of PID 1 alone: what it spawns gets its own. */
   env: z.record(text.min(1), text).optional(),
   /** PID 1's own file, a path in the root. */
   init: absolute.optional(),
 });
 
-export type NamespaceName = (typeof NAMESPACES)[number];
 export type LimitName = keyof typeof LIMITS;
 export type MountFlag = keyof typeof MOUNT_FLAGS;
 export type MountStep = z.input<typeof mountStepSchema>;

@@ -1,4 +1,5 @@
 import { stat } from "node:fs/promises";
+import type { Pid, ProcOptions } from "./read.js";
 
 /** The kinds of namespace, by their names under /proc/PID/ns. */
 export const NAMESPACE_KINDS = ["mnt", "pid", "uts", "ipc", "net", "user", "cgroup", "time"] as const;
@@ -10,23 +11,25 @@ export interface NamespaceId {
   readonly inode: bigint;
 }
 
-/** Where the /proc to read is mounted. */
-export interface ProcOptions {
-  /** Default "/proc". */
-  readonly proc?: string;
+/** The id of one namespace of a process. Throws Node's own error where the process is gone or closed to us. */
+export async function readNamespace(
+  pid: Pid,
+  kind: NamespaceKind,
+  options: ProcOptions = {},
+): Promise<NamespaceId> {
+  const { proc = "/proc" } = options;
+  const { dev, ino } = await stat(`${proc}/${pid}/ns/${kind}`, { bigint: true });
+  return { device: dev, inode: ino };
 }
 
-/** The namespaces a process is in. Throws Node's own error where the process is gone (ENOENT) or closed to us. */
+/** The namespaces a process is in. Throws as {@link readNamespace} does. */
 export async function readNamespaces(
-  pid: number | "self",
+  pid: Pid,
   options: ProcOptions = {},
 ): Promise<Record<NamespaceKind, NamespaceId>> {
-  const { proc = "/proc" } = options;
-  const entries = NAMESPACE_KINDS.map(async (kind) => {
-    const { dev, ino } = await stat(`${proc}/${pid}/ns/${kind}`, { bigint: true });
-    return [kind, { device: dev, inode: ino }] as const;
-  });
-  return Object.fromEntries(await Promise.all(entries)) as Record<NamespaceKind, NamespaceId>;
+  const ids = await Promise.all(NAMESPACE_KINDS.map((kind) => readNamespace(pid, kind, options)));
+  const entries = NAMESPACE_KINDS.map((kind, index) => [kind, ids[index]] as const);
+  return Object.fromEntries(entries) as Record<NamespaceKind, NamespaceId>;
 }
 
 /** Whether two ids mean one namespace. */

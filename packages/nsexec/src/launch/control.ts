@@ -1,0 +1,69 @@
+import { closeSync } from "node:fs";
+import { type NativeChild, spawnNative } from "../child.js";
+import { errnoName, NsexecError } from "../errors.js";
+import { initBinaryPath } from "../init-binary.js";
+import { SeqpacketChannel } from "../seqpacket.js";
+import { socketpairSeqpacket } from "../syscalls/socket.js";
+import type { FdMapping } from "../syscalls/spawn.js";
+import { hintForStep } from "./hints.js";
+
+/** A running role of drums-init and the socket on which it tells what it does. */
+export interface Role {
+  readonly child: NativeChild;
+  readonly control: SeqpacketChannel;
+}
+
+export interface StartRoleOptions {
+  readonly plan: Buffer;
+  /** Descriptors of the child beside the control socket. */
+  readonly fds: readonly FdMapping[];
+  readonly cgroupFd?: number | undefined;
+}
+
+/** Starts drums-init in a role and hands it its plan. */
+export function startRole(role: "launch" | "exec-in-mounts" | "enter", options: StartRoleOptions): Role {
+  const [ours, theirs] = socketpairSeqpacket();
+  const control = new SeqpacketChannel(ours);
+  const target = Math.max(2, ...options.fds.map((fd) => fd.target)) + 1;
+  try {
+    control.send(options.plan);
+    const file = initBinaryPath();
+    const child = spawnNative({
+      file,
+      argv: ["drums-init", role, String(target)],
+      fds: [...options.fds, { source: theirs, target }],
+      ...(options.cgroupFd === undefined ? {} : { cgroupFd: options.cgroupFd }),
+    });
+    return { child, control };
+  } catch (error) {
+    control.close();
+    throw error;
+  } finally {
+    closeSync(theirs);
+  }
+}
+
+/** A packet of the control socket, split at its NULs; `rest` keeps the bytes of a part whole. */
+export interface ControlMessage {
+  readonly verb: string;
+  readonly fields: readonly string[];
+}
+
+export function parseControl(data: Buffer): ControlMessage {
+  const text = data.toString("utf8");
+  const [verb = "", ...fields] = text.split("\0");
+  return { verb, fields };
+}
+
+/** The error that a `fail STEP PATH ERRNO` packet stands for. */
+export function failureOf({ fields }: ControlMessage, code: string): NsexecError {
+  const [step = "unknown", path = "", errno = "0"] = fields;
+  const name = errnoName(Number(errno));
+  const hint = hintForStep(step, name);
+  return new NsexecError(code, `${step} failed at ${path || "-"}: ${name}`, {
+    step,
+    path,
+    errno: -Number(errno),
+    ...(hint === undefined ? {} : { hint }),
+  });
+}

@@ -1,0 +1,25 @@
+const HINTS: Readonly<Record<string, string>> = {
+  "mount ELOOP": "A mount point of the root is a symbolic link: a layer that turns it into one is refused.",
+  "folder ELOOP": "A folder of the root is a symbolic link: a layer that turns it into one is refused.",
+  "bind ELOOP": "A mount point of the root is a symbolic link: a layer that turns it into one is refused.",
+  "mount ENOENT": "The mount point, or a layer that the options name, does not exist.",
+  "mount ESTALE": "The upper was used with another lower before: take a fresh upper and work folder.",
+  "mount EBUSY": "The upper or work folder is in use by a live overlay.",
+  "mount EINVAL": "The filesystem does not take these options; the last lines of dmesg name the option.",
+  "mount EPERM":
+    "A fresh proc or sysfs needs the host's own to be whole: an outer container that masks parts of it forbids this.",
+  "layer EINVAL":
+    "The filesystem of this layer cannot be id-mapped (overlay cannot): use the compat profile.",
+  "clone EPERM": "New user namespaces may be restricted: see kernel.apparmor_restrict_unprivileged_userns.",
+  "clone ENOSPC": "Raise /proc/sys/user/max_user_namespaces, or the one of the namespace concerned.",
+  "clone EBUSY": "The cgroup enables controllers for its children, so it cannot hold processes itself.",
+  "clone ENODEV": "The cgroup was removed.",
+  "exec ENOENT": "The file is in no layer of the root: for a session, add the layer that holds drums-init.",
+  "exec EACCES": "The file is not executable, or its folder is not open to the user.",
+  "enter ESRCH": "The session has ended.",
+};
+
+/** What to do about a failed step of drums-init, where more is known than the errno says. */
+export function hintForStep(step: string, code: string): string | undefined {
+  return HINTS[`${step} ${code}`];
+}

@@ -1,0 +1,257 @@
+import { closeSync, constants, openSync } from "node:fs";
+import { type FileHandle, open, opendir } from "node:fs/promises";
+import { Socket } from "node:net";
+import { NsexecError } from "./errors.js";
+import { processGone } from "./proc/processes.js";
+import { isGone, type ProcOptions } from "./proc/read.js";
+import { readStartTime } from "./proc/stat.js";
+import {
+  assertKind,
+  assertPlainFilesystem,
+  descriptorPath,
+  type FileKind,
+  type FollowOption,
+  type Resolved,
+  withResolved,
+} from "./session-resolve.js";
+import { O } from "./syscalls/constants.js";
+import { readlinkat } from "./syscalls/file.js";
+import { type ConnectOptions, connectUnix, peerCredentials } from "./syscalls/socket.js";
+
+const DEFAULT_MAX_BYTES = 1 << 20;
+const DEFAULT_MAX_ENTRIES = 10_000;
+
+/** Facts of a file; ids as the host sees them. */
+export interface SessionStat {
+  readonly device: bigint;
+  readonly inode: bigint;
+  /** In bytes. */
+  readonly size: bigint;
+  /** Permission bits, without the kind. */
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+  readonly kind: FileKind;
+}
+
+/** Options of {@link SessionRoot.readFile}. */
+export interface ReadFileOptions extends FollowOption {
+  /** The most that is read. Default 1 MiB. */
+  readonly maxBytes?: number;
+  /** What to do with a larger file: refuse it (the default), or give its first or last `maxBytes`. */
+  readonly larger?: "refuse" | "head" | "tail";
+}
+
+/** Options of {@link SessionRoot.connect}. */
+export interface SessionConnectOptions extends ConnectOptions, FollowOption {
+  /** The host uids that the far end may have: `count` of them from `first` on. Default: any. */
+  readonly peerUids?: { readonly first: number; readonly count: number };
+}
+
+/** Which process's root to open. */
+export interface SessionRootTarget extends ProcOptions {
+  /** As the host sees it. */
+  readonly pid: number;
+  /** Clock ticks since boot: refuses a process that merely has the same pid. */
+  readonly startTime?: bigint;
+}
+
+/**
+ * Opens the root of a running process, commonly a session's init, in its own mount namespace.
+ * It is held until closed, and with it the session's mounts: close it before taking them down.
+ * @throws NsexecError code PROCESS_GONE
+ */
+export async function openSessionRoot(target: SessionRootTarget): Promise<SessionRoot> {
+  const { pid, startTime, proc = "/proc" } = target;
+  try {
+    const root = new SessionRoot(openSync(`${proc}/${pid}/root`, O.O_PATH | O.O_DIRECTORY | O.O_CLOEXEC));
+    // Asked after the open: if the pid is still that process's now, what was opened is its root.
+    if (startTime === undefined || (await hasStartTime(target))) return root;
+    root.close();
+  } catch (error) {
+    if (!isGone(error)) throw error;
+  }
+  throw processGone(pid);
+}
+
+async function hasStartTime({ pid, startTime, proc = "/proc" }: SessionRootTarget): Promise<boolean> {
+  try {
+    return (await readStartTime(pid, { proc })) === startTime;
+  } catch (error) {
+    if (isGone(error)) return false;
+    throw error;
+  }
+}
+
+/** Opens a folder of the host as a root, for what is mounted there and is trusted no more than a session. */
+export function openFolderRoot(path: string): SessionRoot {
+  return new SessionRoot(openSync(path, O.O_PATH | O.O_DIRECTORY | O.O_CLOEXEC));
+}
+
+/**
+ * The host's only door to a session's paths. The session is hostile ground: it may link, replace
+ * and grow its files at any moment. Every path is resolved inside the root from a held descriptor,
+ * looked at before it is opened, and read without blocking and up to a cap. Nothing is ever written.
+ */
+export class SessionRoot {
+  readonly #fd: number;
+  #open = true;
+
+  /** Takes ownership of an O_PATH descriptor of a folder. */
+  constructor(fd: number) {
+    this.#fd = fd;
+  }
+
+  /** The held descriptor. @throws NsexecError code ROOT_CLOSED */
+  get fd(): number {
+    if (this.#open) return this.#fd;
+    throw new NsexecError("ROOT_CLOSED", "the session's root has been closed on this side");
+  }
+
+  /**
+   * Reads a regular file.
+   * @throws NsexecError code WRONG_KIND, REFUSED_FILESYSTEM, FILE_TOO_LARGE; SyscallError
+   */
+  readFile(path: string, options: ReadFileOptions = {}): Promise<Buffer> {
+    return this.#resolve(path, options, async (resolved) => {
+      const handle = await reopenRegular(resolved, path);
+      try {
+        return await readBounded(handle, path, options);
+      } finally {
+        await handle.close();
+      }
+    });
+  }
+
+  /** Opens a regular file for reading; the handle is the caller's to close, and its size may change. */
+  openRegular(path: string, options: FollowOption = {}): Promise<FileHandle> {
+    return this.#resolve(path, options, (resolved) => reopenRegular(resolved, path));
+  }
+
+  /** Facts of a file of any kind, without opening it. */
+  stat(path: string, options: FollowOption = {}): Promise<SessionStat> {
+    return this.#resolve(path, options, ({ stats, kind }) => ({
+      device: stats.dev,
+      inode: stats.ino,
+      size: stats.size,
+      mode: Number(stats.mode) & 0o7777,
+      uid: Number(stats.uid),
+      gid: Number(stats.gid),
+      kind,
+    }));
+  }
+
+  /** Where a link says it leads. The text is the session's: resolve it only through this class. */
+  readLink(path: string): Promise<string> {
+    return this.#resolve(path, {}, (resolved) => {
+      assertKind(resolved, "link", path);
+      return readlinkat(resolved.fd).toString("utf8");
+    });
+  }
+
+  /** The names in a folder, sorted. @throws NsexecError code TOO_MANY_ENTRIES above `maxEntries` (10 000) */
+  list(path: string, options: FollowOption & { readonly maxEntries?: number } = {}): Promise<string[]> {
+    const { maxEntries = DEFAULT_MAX_ENTRIES } = options;
+    return this.#resolve(path, options, async (resolved) => {
+      assertKind(resolved, "folder", path);
+      await assertPlainFilesystem(resolved, path);
+      const names: string[] = [];
+      for await (const entry of await opendir(descriptorPath(resolved))) {
+        if (names.length === maxEntries) throw tooManyEntries(path, maxEntries);
+        names.push(entry.name);
+      }
+      return names.sort();
+    });
+  }
+
+  /**
+   * Connects to a socket and returns its descriptor, non-blocking, the caller's to close.
+   * @throws NsexecError code WRONG_KIND, WRONG_PEER; SyscallError ECONNREFUSED, EAGAIN …
+   */
+  connect(path: string, options: SessionConnectOptions = {}): Promise<number> {
+    return this.#resolve(path, options, (resolved) => {
+      assertKind(resolved, "socket", path);
+      const fd = connectUnix(descriptorPath(resolved), options);
+      try {
+        assertPeer(fd, path, options.peerUids);
+        return fd;
+      } catch (error) {
+        closeSync(fd);
+        throw error;
+      }
+    });
+  }
+
+  /** Connects to a stream socket as one of Node's own sockets. Throws as {@link connect} does. */
+  async connectStream(path: string, options: Omit<SessionConnectOptions, "type"> = {}): Promise<Socket> {
+    const fd = await this.connect(path, { ...options, type: "stream" });
+    return new Socket({ fd, readable: true, writable: true });
+  }
+
+  /** Lets the session's root go. Safe to call twice. */
+  close(): void {
+    if (this.#open) closeSync(this.#fd);
+    this.#open = false;
+  }
+
+  #resolve<T>(path: string, options: FollowOption, use: (resolved: Resolved) => Promise<T> | T): Promise<T> {
+    return withResolved(this.fd, path, options, use);
+  }
+}
+
+async function reopenRegular(resolved: Resolved, path: string): Promise<FileHandle> {
+  assertKind(resolved, "regular", path);
+  await assertPlainFilesystem(resolved, path);
+  return open(descriptorPath(resolved), constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+}
+
+async function readBounded(handle: FileHandle, path: string, options: ReadFileOptions): Promise<Buffer> {
+  const { maxBytes = DEFAULT_MAX_BYTES, larger = "refuse" } = options;
+  const { size } = await handle.stat();
+  if (larger === "refuse" && size > maxBytes) throw fileTooLarge(path, maxBytes);
+  const start = larger === "tail" ? Math.max(0, size - maxBytes) : 0;
+  // One byte more than allowed shows that the file grew past the cap while it was read.
+  const limit = larger === "refuse" ? maxBytes + 1 : maxBytes;
+  const data = await readUpTo(handle, start, limit);
+  if (data.length > maxBytes) throw fileTooLarge(path, maxBytes);
+  return data;
+}
+
+const CHUNK = 1 << 18;
+
+async function readUpTo(handle: FileHandle, start: number, limit: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let total = 0;
+  while (total < limit) {
+    const chunk = Buffer.allocUnsafe(Math.min(CHUNK, limit - total));
+    const { bytesRead } = await handle.read(chunk, 0, chunk.length, start + total);
+    if (bytesRead === 0) break;
+    chunks.push(chunk.subarray(0, bytesRead));
+    total += bytesRead;
+  }
+  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+}
+
+function assertPeer(fd: number, path: string, allowed: SessionConnectOptions["peerUids"]): void {
+  if (allowed === undefined) return;
+  const { uid, pid } = peerCredentials(fd);
+  if (uid >= allowed.first && uid < allowed.first + allowed.count) return;
+  throw new NsexecError("WRONG_PEER", `${path} in the session is answered by uid ${uid} (process ${pid})`, {
+    path,
+    hint: "The socket leads out of the session: take the session for compromised.",
+  });
+}
+
+function fileTooLarge(path: string, maxBytes: number): NsexecError {
+  return new NsexecError("FILE_TOO_LARGE", `${path} in the session is larger than ${maxBytes} bytes`, {
+    path,
+    hint: "Raise maxBytes, or ask for the head or the tail alone.",
+  });
+}
+
+function tooManyEntries(path: string, maxEntries: number): NsexecError {
+  return new NsexecError("TOO_MANY_ENTRIES", `${path} in the session has more than ${maxEntries} entries`, {
+    path,
+    hint: "Raise maxEntries.",
+  });
+}
