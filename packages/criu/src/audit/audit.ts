@@ -1,4 +1,4 @@
-import { DEFAULT_FLAGS, type ExternalMount } from "../checkpoint/options.js";
+import { type CheckpointFlags, DEFAULT_FLAGS, type ExternalMount } from "../checkpoint/options.js";
 import { CriuError } from "../errors.js";
 import { checkDescriptors } from "./descriptors.js";
 import { checkMounts, checkTmpfs } from "./mounts.js";
@@ -15,10 +15,8 @@ export interface AuditOptions {
   readonly externals?: readonly Pick<ExternalMount, "mountPoint">[];
   /** Look at the mount table alone: before anything of the desktop has started. Default false. */
   readonly onlyMountTable?: boolean;
-  /** The dump will save established TCP connections. Default false. */
-  readonly tcpEstablished?: boolean;
-  /** Default 512 MiB. */
-  readonly ghostLimitBytes?: number;
+  /** The flags that the dump will have, where they differ from {@link DEFAULT_FLAGS}. */
+  readonly flags?: Partial<CheckpointFlags>;
   /** Default "/proc". */
   readonly proc?: string;
 }
@@ -87,7 +85,7 @@ function auditAll(options: AuditOptions): Pick<Audit, "findings" | "facts"> {
       ...tables.flatMap((mounts) => checkMounts(mounts, { externals })),
       ...checkTasks(snapshot),
       ...descriptorFindings(snapshot, options),
-      ...checkSockets(snapshot, { tcpEstablished: options.tcpEstablished ?? false }),
+      ...checkSockets(snapshot, { ...DEFAULT_FLAGS, ...options.flags }),
       ...tmpfs.findings,
     ],
     facts: factsOf(snapshot, tmpfs.bytes),
@@ -95,7 +93,7 @@ function auditAll(options: AuditOptions): Pick<Audit, "findings" | "facts"> {
 }
 
 function descriptorFindings({ tree, mounts, proc }: Snapshot, options: AuditOptions): Finding[] {
-  const ghostLimitBytes = options.ghostLimitBytes ?? DEFAULT_FLAGS.ghostLimitBytes;
+  const ghostLimitBytes = options.flags?.ghostLimitBytes ?? DEFAULT_FLAGS.ghostLimitBytes;
   const byId = new Map(
     [...mounts].map(([namespace, table]) => [
       namespace,

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import type { MountInfo } from "./mountinfo-tmp.js";
+import type { MountInfo } from "@drums/nsexec/proc";
 import { readText } from "./proc.js";
 import { type Finding, finding } from "./rules.js";
 import type { Descriptor, Task } from "./snapshot.js";

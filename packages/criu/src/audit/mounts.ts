@@ -1,5 +1,5 @@
 import { statfsSync } from "node:fs";
-import type { MountInfo } from "./mountinfo-tmp.js";
+import type { MountInfo } from "@drums/nsexec/proc";
 import { type Finding, finding } from "./rules.js";
 
 /** Kinds of filesystem that passed dump and restore, with those that show or change the host's own state. */

@@ -142,6 +142,12 @@ export const RULES = {
     remedy: "Dump again a little later",
     triedOn: ALL,
   },
+  "net-interface": {
+    severity: "loses",
+    title: "The session has a network interface beside lo, and the dump leaves its net namespace out",
+    remedy: "Dump with the flag emptyNet set to false",
+    triedOn: DEFAULT,
+  },
   "namespace-nested": {
     severity: "refuses",
     title: "A process made a namespace of its own",

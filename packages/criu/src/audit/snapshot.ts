@@ -1,10 +1,10 @@
-import { type MountInfo, parseMountinfo } from "./mountinfo-tmp.js";
-import { type ProcOptions, readLink, readNumbers, readStat, readText, type TaskStat } from "./proc.js";
+import { type MountInfo, type ProcessStat, type ProcOptions, parseMountinfo } from "@drums/nsexec/proc";
+import { readLink, readNumbers, readText, statOf } from "./proc.js";
 import type { FindingProcess } from "./rules.js";
 
 /** A process as the audit sees it. */
 export interface Task extends FindingProcess {
-  readonly stat: TaskStat;
+  readonly stat: ProcessStat;
   /** Pid of the tracer, 0 for none. */
   readonly tracer: number;
   /** Target of each link under ns/, such as `pid:[4026531836]`. */
@@ -36,19 +36,16 @@ const NAMESPACES = ["pid", "pid_for_children", "mnt", "net", "user", "ipc", "uts
 
 /** Reads a session's processes, descriptors and mount tables. A process that ends meanwhile is left out. */
 export function takeSnapshot(initPid: number, { proc = "/proc" }: ProcOptions = {}): Snapshot {
-  const stats = readNumbers(proc)
-    .map((pid) => readStat(pid, { proc }))
-    .filter((stat) => stat !== undefined);
-  const members = treeOf(initPid, stats);
-  const tree = members.map((stat) => readTask(stat, proc)).filter((task) => task !== undefined);
-  const inTree = new Set(members.map(({ pid }) => pid));
+  const pids = treeOf(initPid, proc);
+  const tree = pids.map((pid) => readTask(pid, proc)).filter((task) => task !== undefined);
+  const livePids = new Set(readNumbers(proc));
   return {
     proc,
     initPid,
     tree,
-    outsiders: outsidersOf(tree[0], { stats, inTree, proc }),
+    outsiders: outsidersOf(tree[0], { livePids, inTree: new Set(pids), proc }),
     mounts: mountTables(tree, proc),
-    livePids: new Set(stats.map(({ pid }) => pid)),
+    livePids,
   };
 }
 
@@ -57,22 +54,26 @@ export function readMounts(initPid: number, { proc = "/proc" }: ProcOptions = {}
   return parseMountinfo(readText(`${proc}/${initPid}/mountinfo`) ?? "");
 }
 
-function treeOf(root: number, stats: readonly TaskStat[]): TaskStat[] {
-  const children = new Map<number, TaskStat[]>();
-  for (const stat of stats) children.set(stat.ppid, [...(children.get(stat.ppid) ?? []), stat]);
-  const found = stats.filter(({ pid }) => pid === root);
-  for (const { pid } of found) found.push(...(children.get(pid) ?? []));
+/** proc(5): the children of a task are listed for each of its threads. */
+function treeOf(root: number, proc: string): number[] {
+  const found = [root];
+  for (const pid of found)
+    for (const tid of readNumbers(`${proc}/${pid}/task`))
+      found.push(
+        ...(readText(`${proc}/${pid}/task/${tid}/children`) ?? "").split(" ").filter(Boolean).map(Number),
+      );
   return found;
 }
 
-function readTask(stat: TaskStat, proc: string): Task | undefined {
-  const folder = `${proc}/${stat.pid}`;
+function readTask(pid: number, proc: string): Task | undefined {
+  const stat = statOf(pid, { proc });
+  const folder = `${proc}/${pid}`;
   const status = readText(`${folder}/status`);
-  if (status === undefined) return undefined;
+  if (stat === undefined || status === undefined) return undefined;
   const innerPid = /^NSpid:.*?(\d+)$/m.exec(status)?.[1];
   const namespaces = NAMESPACES.map((kind) => [kind, readLink(`${folder}/ns/${kind}`) ?? ""]);
   return {
-    pid: stat.pid,
+    pid,
     name: stat.name,
     ...(innerPid === undefined ? {} : { innerPid: Number(innerPid) }),
     stat,
@@ -87,12 +88,12 @@ function readTask(stat: TaskStat, proc: string): Task | undefined {
 
 function outsidersOf(
   init: Task | undefined,
-  { stats, inTree, proc }: { stats: readonly TaskStat[]; inTree: ReadonlySet<number>; proc: string },
+  { livePids, inTree, proc }: { livePids: ReadonlySet<number>; inTree: ReadonlySet<number>; proc: string },
 ): FindingProcess[] {
   if (init === undefined) return [];
-  return stats
-    .filter(({ pid }) => !inTree.has(pid) && readLink(`${proc}/${pid}/ns/pid`) === init.namespaces.pid)
-    .map(({ pid, name }) => ({ pid, name }));
+  return [...livePids]
+    .filter((pid) => !inTree.has(pid) && readLink(`${proc}/${pid}/ns/pid`) === init.namespaces.pid)
+    .map((pid) => ({ pid, name: statOf(pid, { proc })?.name ?? "?" }));
 }
 
 function mountTables(tree: readonly Task[], proc: string): Map<string, MountInfo[]> {

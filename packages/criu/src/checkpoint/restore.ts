@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { readStartTime } from "../audit/proc.js";
+import { readStartTime } from "@drums/nsexec/proc";
 import { criu_req_type } from "../gen/rpc_pb.js";
 import type { Criu } from "../install/find.js";
 import { callCriu } from "../rpc/client.js";
@@ -10,6 +10,7 @@ import type { NotifyHandler } from "../rpc/notify.js";
 import type { MountStep } from "../rpc/start.js";
 import { killChildren } from "./children.js";
 import { failureError, type LogFiles, withLog } from "./failure.js";
+import { bringLoopbackUp } from "./loopback.js";
 import { type CheckpointFlags, DEFAULT_FLAGS, type ExternalBind, sharedOptions } from "./options.js";
 
 /** Options of {@link restore}. */
@@ -68,7 +69,12 @@ export async function restore(options: RestoreOptions): Promise<RestoreReport> {
   const pid = response.restore?.pid ?? -1;
   if (!response.success || pid <= 0) throw await failureError("restore", files, response);
   await rm(files.errors, { force: true });
-  return { pid, startTime: readStartTime(pid), totalMs: performance.now() - started, logFile: files.log };
+  return {
+    pid,
+    startTime: await readStartTime(pid),
+    totalMs: performance.now() - started,
+    logFile: files.log,
+  };
 }
 
 async function callRestore(options: RestoreOptions, files: LogFiles): Promise<CriuResponse> {
@@ -84,7 +90,7 @@ async function callRestore(options: RestoreOptions, files: LogFiles): Promise<Cr
         ...(options.cgroupFd === undefined ? {} : { cgroupFd: options.cgroupFd }),
       },
       beforeKill: killChildren,
-      ...(options.onNotify === undefined ? {} : { onNotify: options.onNotify }),
+      onNotify: handlerOf(options),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
       ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
     });
@@ -109,8 +115,17 @@ function restoreRequest(
       leaveStopped,
       logLevel,
       logFile: "restore.log",
-      notifyScripts: options.onNotify !== undefined,
+      notifyScripts: true,
       external: externals.map(({ key, hostPath }) => `mnt[${key}]:${hostPath}`),
     },
+  };
+}
+
+function handlerOf({ flags, onNotify }: RestoreOptions): NotifyHandler {
+  const emptyNet = flags?.emptyNet ?? DEFAULT_FLAGS.emptyNet;
+  return async (notification) => {
+    const { stage, pid } = notification;
+    if (emptyNet && stage === "setup-namespaces" && pid !== undefined) await bringLoopbackUp(pid);
+    await onNotify?.(notification);
   };
 }
