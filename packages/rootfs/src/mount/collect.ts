@@ -1,0 +1,76 @@
+import { reasonOf } from "../errors.js";
+import { isAlive } from "./daemon.js";
+import type { RootFolder } from "./layout.js";
+import { withRootsLock } from "./lock.js";
+import { type RootRecord, readRecord } from "./record.js";
+import { DEFAULT_TIMEOUT_MS, listFolders, type StateOptions, writeRecord } from "./references.js";
+import { realSystem } from "./system.js";
+import { teardownRoot } from "./teardown.js";
+
+export interface CollectOptions extends StateOptions {
+  /** Holders that are known to live. What only others hold is taken down. */
+  readonly liveHolders: readonly string[];
+}
+
+/** What a collection did, by root id. */
+export interface Collection {
+  readonly removed: readonly { readonly id: string; readonly why: string }[];
+  /** `lost`: the root has live holders but its daemon has died. */
+  readonly kept: readonly {
+    readonly id: string;
+    readonly holders: readonly string[];
+    readonly lost: boolean;
+  }[];
+  /** Roots that could not be taken down whole; they are tried again by the next collection. */
+  readonly failed: readonly { readonly id: string; readonly reason: string; readonly error: unknown }[];
+}
+
+/**
+ * Clears what crashes left: roots that were being made or taken down when their owner died, and roots
+ * without a living holder. One root's failure does not keep the others.
+ *
+ * @throws RootfsError ROOT_BUSY
+ */
+export async function collectRoots(options: CollectOptions): Promise<Collection> {
+  const { stateDir, liveHolders, timeoutMs = DEFAULT_TIMEOUT_MS, system = realSystem } = options;
+  const live = new Set(liveHolders);
+  const removed: Collection["removed"][number][] = [];
+  const kept: Collection["kept"][number][] = [];
+  const failed: Collection["failed"][number][] = [];
+  await withRootsLock(stateDir, { timeoutMs }, async () => {
+    for (const folder of await listFolders(stateDir)) {
+      try {
+        const record = await readRecord(folder);
+        const why = reasonToRemove(record, live);
+        if (why === undefined && typeof record === "object") {
+          kept.push(await keep(folder, record, live));
+          continue;
+        }
+        await teardownRoot(folder, { system, timeoutMs });
+        removed.push({ id: folder.id, why: why ?? "no record" });
+      } catch (error) {
+        failed.push({ id: folder.id, reason: reasonOf(error), error });
+      }
+    }
+  });
+  return { removed, kept, failed };
+
+  async function keep(folder: RootFolder, record: RootRecord, alive: ReadonlySet<string>) {
+    const holders = record.holders.filter((name) => alive.has(name));
+    if (holders.length < record.holders.length) await writeRecord(system, folder, { ...record, holders });
+    const lost = record.daemon !== undefined && !(await isAlive(record.daemon));
+    return { id: folder.id, holders, lost };
+  }
+}
+
+/** We hold the lock: whoever left a record half-way is dead. */
+function reasonToRemove(
+  record: RootRecord | "unreadable" | undefined,
+  live: ReadonlySet<string>,
+): string | undefined {
+  if (record === undefined) return "it was given up before it had a record";
+  if (record === "unreadable") return "its record cannot be read";
+  if (record.stage === "acquiring") return "its owner died while mounting it";
+  if (record.stage === "releasing") return "its owner died while taking it down";
+  return record.holders.some((name) => live.has(name)) ? undefined : "no holder of it lives";
+}

@@ -1,0 +1,82 @@
+import { readdir, readFile, readlink } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { readStartTime } from "@drums/nsexec/proc";
+import { RootfsError, reasonOf, systemCode } from "../errors.js";
+import type { RootFolder } from "./layout.js";
+import type { RootSystem } from "./system.js";
+
+const PROGRAMS = new Set(["qemu-storage-daemon", "qemu-nbd"]);
+
+/** A process, told from a later one with the same pid by its start time in clock ticks. */
+export interface DaemonIdentity {
+  readonly pid: number;
+  readonly startTime: string;
+}
+
+/**
+ * Starts a daemon of QEMU's that puts itself into the background once it serves, writing its pid file.
+ * It outlives this process.
+ *
+ * @throws RootfsError DAEMON_FAILED with the program's own words
+ */
+export async function startDaemon(
+  system: RootSystem,
+  folder: RootFolder,
+  command: { readonly file: string; readonly argv: readonly string[] },
+): Promise<DaemonIdentity> {
+  try {
+    await system.run(command.file, command.argv);
+    const pid = Number((await readFile(folder.pidFile, "utf8")).trim());
+    return { pid, startTime: String(await readStartTime(pid)) };
+  } catch (cause) {
+    const words = String((cause as { stderr?: unknown }).stderr ?? "").trim() || reasonOf(cause);
+    throw new RootfsError("DAEMON_FAILED", `${command.file} did not come up: ${words}`, {
+      path: folder.disk,
+      hint: hintFor(words, cause),
+      cause,
+    });
+  }
+}
+
+function hintFor(words: string, cause: unknown): string {
+  if (systemCode(cause) === "ENOENT")
+    return "Install qemu-system-common (storage daemon) and qemu-utils (qemu-nbd).";
+  if (/lock/i.test(words))
+    return "Another program, such as a virtual machine, writes to the image: shut it down.";
+  return "Its own words say what it misses; `drums preflight` checks /dev/fuse and the programs.";
+}
+
+/**
+ * Daemons that serve a root's folder, found by their command lines: they are named there before any
+ * record of ours could hold their pid.
+ */
+export async function findDaemons(
+  folder: RootFolder,
+  { proc = "/proc" }: { readonly proc?: string } = {},
+): Promise<number[]> {
+  const pids = (await readdir(proc)).filter((name) => /^\d+$/.test(name));
+  const found = await Promise.all(pids.map((pid) => serves(join(proc, pid), folder)));
+  return pids.filter((_, index) => found[index]).map(Number);
+}
+
+/** Whether the process is still there, and still the same. */
+export async function isAlive({ pid, startTime }: DaemonIdentity): Promise<boolean> {
+  try {
+    if (String(await readStartTime(pid)) !== startTime) return false;
+    // A zombie has a start time but serves nothing any more.
+    return !/^State:\tZ/m.test(await readFile(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
+async function serves(process: string, folder: RootFolder): Promise<boolean> {
+  try {
+    const command = await readFile(join(process, "cmdline"), "utf8");
+    // The slash behind the id keeps a root from taking down one whose id begins with its own.
+    if (!command.includes(`${folder.path}/`)) return false;
+    return PROGRAMS.has(basename(await readlink(join(process, "exe"))).replace(/ \(deleted\)$/, ""));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,123 @@
+import { closeSync } from "node:fs";
+import { access, constants, mkdir, open, rm, rmdir } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { sys } from "@drums/nsexec";
+import { execa } from "execa";
+import { exists, writeAtomically } from "../files.js";
+
+const PROGRAM_TIMEOUT_MS = 30_000;
+
+export interface LoopRequest {
+  /** The file or block device behind it. */
+  readonly file: string;
+  readonly offset: number;
+  readonly bytes: number;
+  readonly readOnly: boolean;
+}
+
+/** A loop device that lives as long as it is mounted, or as `close` was not called. */
+export interface LoopDevice {
+  readonly device: string;
+  close(): void;
+}
+
+/**
+ * Everything by which this package changes the machine. Tests put a fake in its place: one without
+ * free loops, one that stops dead after the third call.
+ */
+export interface RootSystem {
+  makeFolder(path: string): Promise<void>;
+  /** rmdir(2): fails on what is not empty, so it cannot remove the content of something mounted. */
+  removeFolder(path: string): Promise<void>;
+  makeFile(path: string): Promise<void>;
+  writeRecord(path: string, content: string): Promise<void>;
+  removeFile(path: string): Promise<void>;
+  exists(path: string): Promise<boolean>;
+  onPath(program: string): Promise<boolean>;
+  /** Runs a short program to its end; rejects with its stderr. */
+  run(file: string, argv: readonly string[]): Promise<void>;
+  attachLoop(request: LoopRequest): Promise<LoopDevice>;
+  detachLoop(device: string): Promise<void>;
+  mount(target: string, options: sys.MountOptions): Promise<void>;
+  unmount(target: string, flags: number): Promise<void>;
+  /** SIGTERM, and SIGKILL after `graceMs`; resolves when the process has ended. */
+  endProcess(pid: number, graceMs: number): Promise<void>;
+}
+
+export const realSystem: RootSystem = {
+  makeFolder: async (path) => {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+  },
+  removeFolder: rmdir,
+  makeFile: async (path) => (await open(path, "w", 0o600)).close(),
+  writeRecord: writeAtomically,
+  removeFile: (path) => rm(path, { force: true }),
+  exists,
+  onPath: isOnPath,
+  run: async (file, argv) => {
+    await execa(file, argv, { timeout: PROGRAM_TIMEOUT_MS, stdin: "ignore", env: { LC_ALL: "C" } });
+  },
+  attachLoop,
+  detachLoop: async (device) => sys.loopDetach(device),
+  mount: async (target, options) => sys.mount(target, options),
+  unmount: async (target, flags) => sys.umount2(target, flags),
+  endProcess,
+};
+
+/**
+ * With LO_FLAGS_AUTOCLEAR, so that the kernel itself takes the device down when its last user is gone,
+ * be that an unmount, the last overlay on it, or this process killed before it could mount.
+ */
+async function attachLoop({ file, offset, bytes, readOnly }: LoopRequest): Promise<LoopDevice> {
+  const flags = readOnly ? constants.O_RDONLY : constants.O_RDWR;
+  const backing = await open(file, flags);
+  try {
+    const options = { offset, sizeLimit: bytes, readOnly, autoclear: true, directIo: true };
+    const { path, fd } = sys.loopAttach(backing.fd, options);
+    return { device: path, close: () => closeSync(fd) };
+  } finally {
+    await backing.close();
+  }
+}
+
+async function endProcess(pid: number, graceMs: number): Promise<void> {
+  let pidfd: number;
+  try {
+    pidfd = sys.pidfdOpen(pid);
+  } catch (error) {
+    if (isGone(error)) return;
+    throw error;
+  }
+  try {
+    const ended = sys.pidfdWait(pidfd);
+    const timer = setTimeout(() => signal(pidfd, "SIGKILL"), graceMs);
+    signal(pidfd, "SIGTERM");
+    await ended;
+    clearTimeout(timer);
+  } finally {
+    closeSync(pidfd);
+  }
+}
+
+function signal(pidfd: number, name: NodeJS.Signals): void {
+  try {
+    sys.pidfdSendSignal(pidfd, name);
+  } catch (error) {
+    if (!isGone(error)) throw error;
+  }
+}
+
+function isGone(error: unknown): boolean {
+  return (error as { code?: unknown }).code === "ESRCH";
+}
+
+async function isOnPath(program: string): Promise<boolean> {
+  for (const folder of (process.env.PATH ?? "").split(delimiter)) {
+    const found = await access(join(folder, program), constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (found) return true;
+  }
+  return false;
+}
