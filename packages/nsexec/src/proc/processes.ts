@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { NsexecError } from "../errors.js";
-import { readNamespace, sameNamespace } from "./namespaces.js";
+import { type NamespaceId, readNamespace, sameNamespace } from "./namespaces.js";
 import { isGone, type ProcOptions, readProcFile } from "./read.js";
 import { readStat } from "./stat.js";
 import { readStatus } from "./status.js";
@@ -38,21 +38,20 @@ export async function listPidNamespace(
 ): Promise<ProcessSummary[]> {
   const wanted = await orGone(readNamespace(initPid, "pid", options));
   if (wanted === undefined) throw processGone(initPid);
-  const pids = await listPids(options);
-  const places = await Promise.all(pids.map((pid) => readPlace(pid, options)));
-  const known = new Map(places.filter((place) => place !== undefined).map((place) => [place.pid, place]));
-  const own = await readNamespace("self", "pid", options);
-  const inside = new Set<number>();
-  for (const place of known.values()) if (sameNamespace(place.namespace, wanted)) inside.add(place.pid);
-  // A nested namespace's first process descends from a member; /proc does not show the nesting itself.
-  const isNested = (pid: number): boolean => {
-    for (let at = known.get(pid); at !== undefined; at = known.get(at.ppid)) {
-      if (inside.has(at.pid)) return true;
-      if (sameNamespace(at.namespace, own)) return false;
-    }
-    return false;
-  };
-  return summarise([...known.keys()].filter(isNested), options);
+  const places = await Promise.all((await listPids(options)).map((pid) => readPlace(pid, options)));
+  const byPid = new Map(places.filter((place) => place !== undefined).map((place) => [place.pid, place]));
+  return summarise(
+    [...byPid.keys()].filter((pid) => isWithin(wanted, pid, byPid)),
+    options,
+  );
+}
+
+// A nested namespace's first process descends from a member; /proc does not show the nesting itself.
+function isWithin(wanted: NamespaceId, pid: number, byPid: ReadonlyMap<number, Place>): boolean {
+  for (let at = byPid.get(pid); at !== undefined; at = byPid.get(at.ppid)) {
+    if (at.namespace && sameNamespace(at.namespace, wanted)) return true;
+  }
+  return false;
 }
 
 /** The arguments of a process, from /proc/PID/cmdline. */
@@ -73,12 +72,25 @@ async function listPids({ proc = "/proc" }: ProcOptions): Promise<number[]> {
   return names.map(Number).sort((a, b) => a - b);
 }
 
-async function readPlace(pid: number, options: ProcOptions) {
-  const [namespace, stat] = await Promise.all([
-    orGone(readNamespace(pid, "pid", options)),
+/** Where a process stands in the tree; without a namespace where the kernel does not let us see it. */
+interface Place {
+  readonly pid: number;
+  readonly ppid: number;
+  readonly namespace: NamespaceId | undefined;
+}
+
+async function readPlace(pid: number, options: ProcOptions): Promise<Place | undefined> {
+  const [stat, namespace] = await Promise.all([
     orGone(readStat(pid, options)),
+    orGone(readNamespace(pid, "pid", options), isClosedToUs),
   ]);
-  return namespace === undefined || stat === undefined ? undefined : { pid, namespace, ppid: stat.ppid };
+  return stat === undefined ? undefined : { pid, ppid: stat.ppid, namespace };
+}
+
+// ptrace(2)'s access check: the process has a capability that we lack, as the machine's own init may.
+function isClosedToUs(error: unknown): boolean {
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  return code === "EACCES" || code === "EPERM";
 }
 
 async function summarise(pids: readonly number[], options: ProcOptions): Promise<ProcessSummary[]> {
@@ -104,11 +116,11 @@ async function readSummary(pid: number, options: ProcOptions): Promise<ProcessSu
   };
 }
 
-async function orGone<T>(reading: Promise<T>): Promise<T | undefined> {
+async function orGone<T>(reading: Promise<T>, alsoIf = (_: unknown) => false): Promise<T | undefined> {
   try {
     return await reading;
   } catch (error) {
-    if (isGone(error)) return undefined;
+    if (isGone(error) || alsoIf(error)) return undefined;
     throw error;
   }
 }
