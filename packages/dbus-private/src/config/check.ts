@@ -52,6 +52,12 @@ const WITH_TEXT = new Set(
   "auth include includedir limit listen pidfile servicedir servicehelper type user".split(" "),
 );
 
+/** Throws `CONFIG_MALFORMED` for a <busconfig> with attributes or text of its own. */
+export function checkRoot(root: ConfigElement): void {
+  checkAttributes(root, new Set());
+  checkText(root);
+}
+
 /** Throws `CONFIG_MALFORMED` for an element of <busconfig> that dbus-daemon would refuse. */
 export function checkElement(element: ConfigElement): void {
   const attributes = TOP_LEVEL[element.name];

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { posix } from "node:path";
 import { DbusError } from "../errors.js";
-import { checkElement, yes } from "./check.js";
+import { checkElement, checkRoot, yes } from "./check.js";
 import { type ConfigElement, malformed, parseConfig } from "./parse.js";
 
 /** Where a configuration is read from. Paths are absolute and as the configuration names them. */
@@ -110,6 +110,7 @@ async function flattenFile(
   if (including.length === MAX_DEPTH) throw loop(`includes nested deeper than ${MAX_DEPTH}`, file, including);
   state.sources.push(file);
   const root = parseConfig(text, { file });
+  checkRoot(root);
   const inner = [...including, file];
   const result: ConfigElement[] = [];
   for (const element of root.children) {
