@@ -1,0 +1,4 @@
+export { type CollectOptions, collectPreflight } from "./collect.js";
+export { type AreaItem, blockersOf, type PreflightItem } from "./items.js";
+export type { Machine } from "./machine.js";
+export type { PreflightSource } from "./packages.js";
