@@ -13,7 +13,7 @@ export interface WaitOptions {
   facts?(): Promise<DesktopFacts>;
   /** Default: {@link defaultRules}. */
   readonly rules?: Rules;
-  /** Default 30 000 ms. */
+  /** Default 30 000 ms. A last look may take up to a second more. */
   readonly timeoutMs?: number;
   /** Between two looks. Default 50 ms. */
   readonly pollMs?: number;
@@ -44,6 +44,8 @@ export interface WaitResult {
 const MAX_HISTORY = 256;
 /** Even a screen that is drawn on without pause is looked at no more often than this. */
 const MIN_PAUSE_MS = 10;
+/** A look that began in time may end this much after it. */
+const LAST_LOOK_MS = 1_000;
 /** What a socket or a frame file that is not there, or no longer, is called by Node. */
 const NOT_THERE: ReadonlySet<unknown> = new Set(["ENOENT", "ECONNREFUSED", "ECONNRESET", "EPIPE", "ENXIO"]);
 
@@ -58,6 +60,8 @@ export async function waitUntilReady(options: WaitOptions): Promise<WaitResult> 
 }
 
 interface Look {
+  /** When its frame was asked for: judging takes time in which nobody looks. */
+  readonly takenAt: number;
   readonly verdict: Verdict;
   readonly frame?: Frame;
   readonly facts?: DesktopFacts;
@@ -72,6 +76,7 @@ class Wait {
   /** The first frame of the present run of frames that agree, and when it was taken. */
   #anchor: { frame: Frame; at: number } | undefined;
   #hasAnswered = false;
+  #last: Look | undefined;
 
   constructor(options: WaitOptions) {
     this.#options = options;
@@ -83,9 +88,9 @@ class Wait {
     for (;;) {
       if (signal?.aborted) throw aborted(signal);
       const anchor = this.#anchor;
-      const look = await this.#look(timeoutMs);
+      const look = await this.#lookInTime(timeoutMs);
       this.#note(look.verdict);
-      const isSettled = this.#anchor !== undefined && performance.now() - this.#anchor.at >= settleMs;
+      const isSettled = this.#anchor !== undefined && look.takenAt - this.#anchor.at >= settleMs;
       const isOver =
         this.#elapsed() >= timeoutMs || (this.#hasAnswered && look.verdict.name === "x-server-gone");
       if ((look.verdict.ready && isSettled) || isOver) return this.#result(look, anchor?.frame, isSettled);
@@ -93,12 +98,21 @@ class Wait {
     }
   }
 
-  async #look(timeoutMs: number): Promise<Look> {
-    const { facts: askFacts, callTimeoutMs = 5_000 } = this.#options;
-    const limit = Math.min(callTimeoutMs, Math.max(timeoutMs - this.#elapsed(), MIN_PAUSE_MS));
+  /** The last look must not hide what was seen before only because little time was left for it. */
+  async #lookInTime(timeoutMs: number): Promise<Look> {
+    const { callTimeoutMs = 5_000 } = this.#options;
+    const limit = Math.min(callTimeoutMs, Math.max(timeoutMs - this.#elapsed(), LAST_LOOK_MS));
+    const look = await this.#look(limit);
+    const isCutShort = look.verdict.name === "x-server-mute" && limit < callTimeoutMs;
+    if (!isCutShort || this.#last === undefined) this.#last = look;
+    return this.#last;
+  }
+
+  async #look(limit: number): Promise<Look> {
+    const { facts: askFacts } = this.#options;
+    const takenAt = performance.now();
     this.#polls++;
     try {
-      const taken = performance.now();
       const [frame, facts] = await Promise.all([
         this.#bounded(this.#options.frame(), limit, "a frame"),
         askFacts && this.#bounded(askFacts.call(this.#options), limit, "the facts"),
@@ -107,12 +121,12 @@ class Wait {
       const frames = this.#anchor ? [this.#anchor.frame, frame] : [frame];
       const verdict = judge({ frames, rules: this.#rules, ...(facts && { facts }) });
       // A ready desktop is held against the first frame of its run, so that slow changes add up.
-      if (!this.#anchor || verdict.name === "still-changing") this.#anchor = { frame, at: taken };
+      if (!this.#anchor || verdict.name === "still-changing") this.#anchor = { frame, at: takenAt };
       if (!verdict.ready && verdict.name !== "still-changing") this.#anchor = undefined;
-      return { verdict, frame, ...(facts && { facts }) };
+      return { takenAt, verdict, frame, ...(facts && { facts }) };
     } catch (error) {
       this.#anchor = undefined;
-      return { verdict: this.#lost(error) };
+      return { takenAt, verdict: this.#lost(error) };
     }
   }
 

@@ -16,8 +16,8 @@ export interface Box {
   readonly height: number;
 }
 
-/** No screen that we judge is larger; a header that claims more is a lie or a mistake. */
-export const MAX_PIXELS = 64 * 1024 * 1024;
+/** An 8K screen. A header that claims more is a lie or a mistake, and would cost seconds to judge. */
+export const MAX_PIXELS = 7680 * 4320;
 
 /** The three colour bytes of a pixel read as one little-endian word. */
 export const RGB = 0x00ff_ffff;
@@ -30,7 +30,7 @@ export function assertFrame(frame: Frame): void {
   throw new ReadinessError(
     "BAD_FRAME",
     `a frame of ${width}x${height} with ${pixels.byteLength} bytes is not RGBA of that size`,
-    { hint: "give width * height * 4 bytes, at most 64 million pixels" },
+    { hint: "give width * height * 4 bytes, at most 7680 * 4320 pixels" },
   );
 }
 

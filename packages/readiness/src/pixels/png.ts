@@ -69,7 +69,7 @@ function chunk(type: string, data: Buffer): Buffer {
 
 function badPng(detail: string, cause?: unknown): ReadinessError {
   return new ReadinessError("BAD_PNG", `not a usable PNG: ${detail}`, {
-    hint: "give a screenshot as a whole PNG file of at most 64 million pixels",
+    hint: "give a screenshot as a whole PNG file of at most 7680 x 4320 pixels",
     cause,
   });
 }

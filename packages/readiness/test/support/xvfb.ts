@@ -11,6 +11,8 @@ import { type Frame, readXwd } from "../../src/index.js";
 export interface Xvfb {
   readonly folder: string;
   readonly process: ChildProcess;
+  /** Path of the server's socket. */
+  readonly socket: string;
   /** A new connected socket to the server. */
   connect(): Promise<net.Socket>;
   frame(): Promise<Frame>;
@@ -35,6 +37,7 @@ export async function startXvfb(...more: string[]): Promise<Xvfb> {
   return {
     folder,
     process: server,
+    socket,
     async connect() {
       const connection = net.connect(socket);
       await once(connection, "connect");

@@ -10,14 +10,13 @@ import {
   focusWindow,
   gatherFacts,
   judge,
-  openbox,
   pressKey,
-  type Rules,
   typeText,
   waitUntilReady,
   watchDamage,
   type XSession,
 } from "../../src/index.js";
+import { startOpenbox } from "../support/openbox.js";
 import { end, startXvfb, type Xvfb } from "../support/xvfb.js";
 
 const DESKTOP = ["program:Xvfb", "program:openbox", "program:xterm"] as const;
@@ -44,21 +43,6 @@ async function desktop(): Promise<{ xvfb: Xvfb; x: XSession; facts: DesktopFacts
   if (facts === undefined) throw new Error("a ready desktop has facts");
   return { xvfb, x, facts };
 }
-
-/** A program that starts before openbox is done gets neither frame nor focus. */
-async function startOpenbox(xvfb: Xvfb, x: XSession): Promise<void> {
-  xvfb.start("openbox");
-  const facts = () => gatherFacts(x);
-  const { verdict } = await waitUntilReady({ frame: xvfb.frame, facts, rules: openboxRules, settleMs: 0 });
-  expect(verdict.reasons, verdict.name).toEqual([
-    expect.stringContaining("openbox is done starting: _OB_THEME is"),
-  ]);
-}
-
-const openboxRules: Rules = {
-  name: "openbox alone",
-  checks: ({ facts }) => (facts ? openbox.checks(facts) : []),
-};
 
 function terminalOf(facts: DesktopFacts) {
   const found = facts.windows.find((window) => window.class === "XTerm");
