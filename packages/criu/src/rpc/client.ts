@@ -62,14 +62,18 @@ async function converse(
 ): Promise<CriuResponse> {
   let refused: { reason: unknown } | undefined;
   for (;;) {
-    const { data, fds } = await swrk.socket.next();
-    if (data.length === 0) throw await closedError(swrk);
+    const packet = await swrk.socket.receive();
+    if (packet === undefined) throw await closedError(swrk);
+    const { data, fds } = packet;
     const response = decodeResponse(data);
     if (response.type !== criu_req_type.NOTIFY) {
       if (refused !== undefined) throw refused.reason;
       return response;
     }
-    const failure = await handle(onNotify, notificationOf(response, { fds, criuPid: swrk.pid, signal }));
+    const failure = await handle(
+      onNotify,
+      notificationOf(response, { fds, criuPid: swrk.child.pid, signal }),
+    );
     refused ??= failure;
     if (!signal.aborted) send(swrk, encodeNotifyReply(failure === undefined));
   }
@@ -117,8 +121,8 @@ function stopperFor(swrk: Swrk, options: CallOptions) {
   });
   stopped.catch(() => {});
   const stop = (error: CriuError) => {
-    beforeKill(swrk.pid);
-    swrk.kill("SIGKILL");
+    beforeKill(swrk.child.pid);
+    swrk.child.kill("SIGKILL");
     controller.abort(error);
     reject(error);
   };
@@ -133,16 +137,16 @@ function stopperFor(swrk: Swrk, options: CallOptions) {
 }
 
 async function endOf(swrk: Swrk): Promise<void> {
-  const timer = setTimeout(() => swrk.kill("SIGKILL"), END_TIMEOUT_MS);
-  await swrk.ended.finally(() => clearTimeout(timer));
+  const timer = setTimeout(() => swrk.child.kill("SIGKILL"), END_TIMEOUT_MS);
+  await swrk.child.exited.finally(() => clearTimeout(timer));
 }
 
 async function closedError(swrk: Swrk): Promise<CriuError> {
-  const status = await swrk.ended;
-  const how = status?.signal ?? `exit status ${status?.code ?? "unknown"}`;
-  return new CriuError("RPC_CLOSED", `criu (pid ${swrk.pid}) ended without an answer: ${how}`, {
+  const status = await swrk.child.exited;
+  const how = status.signal ?? `exit status ${status.code}`;
+  return new CriuError("RPC_CLOSED", `criu (pid ${swrk.child.pid}) ended without an answer: ${how}`, {
     hint: "See the log; a process that was being dumped runs on, a half restored one is gone",
-    facts: { pid: swrk.pid, how },
+    facts: { pid: swrk.child.pid, how },
   });
 }
 

@@ -1,11 +1,13 @@
-import { closeSync } from "node:fs";
-import { sys } from "@drums/nsexec";
-// biome-ignore lint: temporary
-export type MountStep = any;
-// biome-ignore lint: temporary
-export async function runInMounts(
-  o: any,
-): Promise<{ pid: number; exited: Promise<sys.ExitStatus | undefined>; kill(s: NodeJS.Signals): void }> {
+import { type NativeChild, spawnNative } from "@drums/nsexec";
+export type MountStep = { kind: string; [key: string]: unknown };
+export async function runInMounts(o: {
+  hostMounts: MountStep[];
+  file: string;
+  argv: string[];
+  env: Record<string, string>;
+  fds: { source: number; target: number }[];
+  cgroupFd?: number;
+}): Promise<NativeChild> {
   const script = ["set -e", "mount --make-rprivate /"];
   for (const m of o.hostMounts) {
     if (m.kind === "mount")
@@ -15,28 +17,10 @@ export async function runInMounts(
     else if (m.kind === "file") script.push(`: > ${m.path}`);
   }
   script.push('exec "$@"');
-  const { pid, pidfd } = sys.clone3Exec({
+  return spawnNative({
+    ...o,
     file: "/bin/sh",
-    argv: [
-      "sh",
-      "-c",
-      script.join("\n"),
-      "sh",
-      ...o.argv.map((a: string, i: number) => (i === 0 ? o.file : a)),
-    ],
-    env: o.env,
-    fds: o.fds,
+    argv: ["sh", "-c", script.join("\n"), "sh", ...o.argv.map((a, i) => (i === 0 ? o.file : a))],
     namespaces: ["mnt"],
-    ...(o.cgroupFd === undefined ? {} : { cgroupFd: o.cgroupFd }),
   });
-  const exited = sys.pidfdWait(pidfd).finally(() => closeSync(pidfd));
-  return {
-    pid,
-    exited,
-    kill: (s) => {
-      try {
-        process.kill(pid, s);
-      } catch {}
-    },
-  };
 }

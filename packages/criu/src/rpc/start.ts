@@ -1,11 +1,9 @@
 import { closeSync, openSync } from "node:fs";
-import { sys } from "@drums/nsexec";
-
-export type { MountStep } from "./launcher-tmp.js";
-
+import { type NativeChild, SeqpacketChannel, spawnNative, sys } from "@drums/nsexec";
 import type { Criu } from "../install/find.js";
 import { type MountStep, runInMounts } from "./launcher-tmp.js";
-import { type PacketSocket, packetSocket } from "./packets.js";
+
+export type { MountStep } from "./launcher-tmp.js";
 
 /** How criu is started. */
 export interface StartOptions {
@@ -19,20 +17,20 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A running `criu swrk`. */
+/** A running `criu swrk` and the near end of its socket. */
 export interface Swrk {
-  readonly pid: number;
-  readonly socket: PacketSocket;
-  /** Its end; it has been reaped then. */
-  readonly ended: Promise<sys.ExitStatus | undefined>;
-  kill(signal: NodeJS.Signals): void;
+  readonly child: NativeChild;
+  readonly socket: SeqpacketChannel;
 }
 
 const SOCKET_FD = 3;
+/** Larger than any message; CRIU's own are below 1 KiB unless they carry a long error. */
+const MAX_PACKET_BYTES = 64 << 20;
 
 /** Starts `criu swrk 3` with one end of a SEQPACKET pair as descriptor 3. */
 export async function startSwrk(criu: Criu, options: StartOptions = {}): Promise<Swrk> {
   const [near, far] = sys.socketpairSeqpacket();
+  const socket = new SeqpacketChannel(near, { maxBytes: MAX_PACKET_BYTES });
   const quiet = openSync("/dev/null", "r+");
   const errors = openSync(options.errorFile ?? "/dev/null", "a");
   try {
@@ -42,41 +40,24 @@ export async function startSwrk(criu: Criu, options: StartOptions = {}): Promise
       { source: errors, target: 2 },
       { source: far, target: SOCKET_FD },
     ]);
-    return { ...child, socket: packetSocket(near, closeSync) };
+    return { child, socket };
   } catch (error) {
-    closeSync(near);
+    socket.close();
     throw error;
   } finally {
     for (const fd of [far, quiet, errors]) closeSync(fd);
   }
 }
 
-async function startChild(
-  criu: Criu,
-  options: StartOptions,
-  fds: sys.FdMapping[],
-): Promise<Omit<Swrk, "socket">> {
-  const argv = [criu.file, ...criu.argv, "swrk", String(SOCKET_FD)];
-  const env = options.env ?? { PATH: process.env.PATH ?? "/usr/sbin:/usr/bin:/sbin:/bin" };
-  const cgroup = options.cgroupFd === undefined ? {} : { cgroupFd: options.cgroupFd };
-  if (options.mounts === undefined) return directChild({ file: criu.file, argv, env, fds, ...cgroup });
-  const child = await runInMounts({
-    hostMounts: [...options.mounts],
+async function startChild(criu: Criu, options: StartOptions, fds: sys.FdMapping[]): Promise<NativeChild> {
+  const order = {
     file: criu.file,
-    argv,
-    env,
+    argv: [criu.file, ...criu.argv, "swrk", String(SOCKET_FD)],
+    env: options.env ?? { PATH: process.env.PATH ?? "/usr/sbin:/usr/bin:/sbin:/bin" },
     fds,
-    ...cgroup,
-  });
-  return { pid: child.pid, ended: child.exited, kill: (signal) => child.kill(signal) };
-}
-
-function directChild(order: sys.CloneExecOptions): Omit<Swrk, "socket"> {
-  const { pid, pidfd } = sys.clone3Exec(order);
-  let running = true;
-  const ended = sys.pidfdWait(pidfd).finally(() => {
-    running = false;
-    closeSync(pidfd);
-  });
-  return { pid, ended, kill: (signal) => running && sys.pidfdSendSignal(pidfd, signal) };
+    ...(options.cgroupFd === undefined ? {} : { cgroupFd: options.cgroupFd }),
+  };
+  return options.mounts === undefined
+    ? spawnNative(order)
+    : runInMounts({ hostMounts: [...options.mounts], ...order });
 }

@@ -1,0 +1,184 @@
+import { describe, expect, test } from "vitest";
+import { errorLines, parseLog } from "../../src/explain/log.js";
+import { explainFailure, FAILURES } from "../../src/index.js";
+
+/** The exact texts as CRIU wrote them, and the rule that must explain each. */
+const MET: readonly [rule: string, phase: "dump" | "restore", line: string][] = [
+  [
+    "rlimit-refused",
+    "dump",
+    "(00.041) Error (criu/cr-dump.c:391): Can't get rlimit 0: Operation not permitted",
+  ],
+  [
+    "network-lock",
+    "dump",
+    "(00.041) Error (criu/net.c:3065): net: Locking network failed: iptables-restore returned -1",
+  ],
+  ["inotify-handle", "dump", "(00.041) Error (criu/fsnotify.c:284): fsnotify: \tCan't dump that handle"],
+  [
+    "stale-overlay",
+    "restore",
+    "(00.041)      1: Error (criu/mount.c:2): mount overlay on /x: Stale file handle",
+  ],
+  [
+    "file-locks",
+    "dump",
+    "(00.041) Error (criu/file-lock.c:110): Some file locks are hold by dumping tasks! You can try --file-locks to dump them.",
+  ],
+  [
+    "ghost-limit",
+    "dump",
+    "(00.041) Error (criu/files-reg.c:1135): Can't dump ghost file /tmp/big of 2097152 size, increase limit",
+  ],
+  [
+    "link-remap",
+    "dump",
+    "(00.041) Error (criu/files-reg.c:1250): Can't create link remap for /home/user/x. Use link-remap option.",
+  ],
+  [
+    "foreign-mount",
+    "dump",
+    "(00.041) Error (criu/files-reg.c:1820): Can't lookup mount=29 for fd=7 path=/work/secret",
+  ],
+  ["unix-foreign", "dump", "(00.041) Error (criu/sk-unix.c:860): unix: Unix socket 43874 not found"],
+  [
+    "unix-external",
+    "dump",
+    "(00.041) Error (criu/sk-unix.c:900): unix: External socket is used. Consider using --ext-unix-sk option.",
+  ],
+  [
+    "unix-external",
+    "dump",
+    "(00.041) Error (criu/sk-unix.c:910): unix: Can't dump half of stream unix connection.",
+  ],
+  [
+    "unix-in-flight",
+    "dump",
+    "(00.041) Error (criu/sk-queue.c:1): unix: Non-empty write queue on an in-flight socket",
+  ],
+  [
+    "nested-namespace",
+    "dump",
+    "(00.041) Error (criu/namespaces.c:800): Can't dump nested pid namespace for 77",
+  ],
+  [
+    "traced",
+    "dump",
+    "(00.041) Error (compel/src/lib/infect.c:418): Unseizable non-zombie 4711 found, state S, err -1/1",
+  ],
+  ["cgroup-set", "dump", "(00.041) Error (criu/cgroup.c:1): cg: No set 1 found"],
+  [
+    "cgroup-set",
+    "restore",
+    "(00.041) Error (criu/cgroup.c:1): cgroupd: recv req error: Connection reset by peer",
+  ],
+  [
+    "memfd-seal",
+    "restore",
+    "(00.041)     44: Error (criu/memfd.c:1): Cannot apply seals on memfd: Device or resource busy",
+  ],
+  ["io-uring", "dump", "(00.041) Error (compel/parasite.c:1): send_fds failed (-22)"],
+  [
+    "anon-object",
+    "dump",
+    "(00.041) Error (criu/files-ext.c:98): Can't dump file 5 of that type [600] (unknown anon_inode:[userfaultfd])",
+  ],
+  [
+    "fuse-mount",
+    "dump",
+    "(00.041) Error (criu/filesystems.c:1): failed to dump fs /run/user/1000/gvfs (fuse): always fail",
+  ],
+  [
+    "mount-unsupported",
+    "dump",
+    "(00.041) Error (criu/mount.c:724): mnt: FS mnt /mnt/x dev 0x7000001 root / unsupported id 0",
+  ],
+  [
+    "mount-foreign-root",
+    "dump",
+    "(00.041) Error (criu/mount.c:753): mnt: 188:/mnt/y doesn't have a proper root mount",
+  ],
+  ["veth", "dump", "(00.041) Error (criu/net.c:1): net: Unknown peer net namespace"],
+  ["veth", "restore", "(00.041) Error (criu/net.c:1): net: Can't restore link: -16"],
+  [
+    "layer-changed",
+    "restore",
+    "(00.041)     12: Error (criu/files-reg.c:2181): File usr/bin/xterm has bad size 12 (expect 34)",
+  ],
+  ["version-gap", "restore", "(00.041)     12: Error (criu/pagemap.c:256): Can't read mapping page 0"],
+  [
+    "kernel-vdso",
+    "dump",
+    "(00.041) Error (criu/kerndat.c:1): Could not initialize kernel features detection.",
+  ],
+  [
+    "nested-mntns",
+    "restore",
+    "(00.041)     12: Error (criu/namespaces.c:1): Can't setns 7/mnt: Invalid argument",
+  ],
+  ["root-missing", "restore", "(00.041)      1: Error (criu/mount.c:48): mnt: BUG at criu/mount.c:48"],
+  [
+    "locked-mount",
+    "restore",
+    "(00.041)      1: Error (criu/mount.c:1): mnt: Unable to mount /proc/self/fd/11: Invalid argument",
+  ],
+  ["descriptor-limit", "restore", "(00.041) Error (criu/servicefd.c:1): sfd: Can't chose service_fd_base"],
+  ["disk-full", "dump", "(00.041) Error (criu/bfd.c:1): Error flushing image: No space left on device"],
+];
+
+describe("every failure met is explained from its own text", () => {
+  test.each(MET)("%s at %s: %s", (rule, phase, line) => {
+    const explanation = explainFailure(`(00.001) Info line\n${line}\n`, { phase });
+    expect(explanation).toMatchObject({ known: true, rule, lines: [line] });
+    expect(explanation.cause.length).toBeGreaterThan(20);
+    expect(explanation.remedy.length).toBeGreaterThan(10);
+  });
+
+  test("every rule but the host's own program has an exact text here", () => {
+    const tested = new Set([...MET.map(([rule]) => rule), "missing-program", "leader-outside"]);
+    expect(FAILURES.map(({ id }) => id).filter((id) => !tested.has(id))).toEqual([]);
+  });
+});
+
+test("the log's own numbers and paths are given as facts", () => {
+  const line =
+    "(00.041) Error (criu/files-reg.c:1135): Can't dump ghost file /tmp/big of 2097152 size, increase limit";
+  expect(explainFailure(line, { phase: "dump" }).facts).toEqual({ object: "/tmp/big", size: "2097152" });
+});
+
+test("an unknown failure says so and carries its error lines", () => {
+  const explanation = explainFailure("(00.1) Error (criu/x.c:1): never seen\n", { phase: "dump" });
+  expect(explanation).toMatchObject({ known: false, cause: expect.stringContaining("unknown") });
+  expect(explanation.lines).toEqual(["(00.1) Error (criu/x.c:1): never seen"]);
+});
+
+test("an unknown failure without error lines carries the log's tail", () => {
+  const text = Array.from({ length: 40 }, (_, index) => `(00.1) line ${index}`).join("\n");
+  const { lines } = explainFailure(text, { phase: "restore" });
+  expect(lines.at(-1)).toBe("(00.1) line 39");
+  expect(lines).toHaveLength(15);
+});
+
+test("an empty log still gives a cause", () => {
+  expect(explainFailure("", { phase: "dump" }).cause).toContain("left no log");
+});
+
+test("lines that a good dump writes too explain nothing", () => {
+  const text = [
+    "(00.035168) Error (criu/util.c:1534): rlimit: Can't setup RLIMIT_NOFILE for self: Operation not permitted",
+    "(00.094654) Error (criu/util.c:1723): iptables-save -V failed",
+    "(00.2) Error (criu/files-ext.c:98): Can't dump file 5 of that type [600]",
+  ].join("\n");
+  expect(errorLines(text).map(({ source }) => source)).toEqual(["criu/files-ext.c:98"]);
+});
+
+test("a restore's line gives its time, inner pid, level and source", () => {
+  expect(parseLog("(00.107011)     19: Error (criu/mount.c:12): mnt: what")[0]).toEqual({
+    seconds: 0.107011,
+    pid: 19,
+    level: "error",
+    source: "criu/mount.c:12",
+    message: "mnt: what",
+    raw: "(00.107011)     19: Error (criu/mount.c:12): mnt: what",
+  });
+});
