@@ -15,3 +15,8 @@ export {
 export type { FileKind, FollowOption } from "./session-resolve.js";
 export type * from "./syscalls/index.js";
 export * as sys from "./syscalls/index.js";
+export { initBinaryPath } from "./init-binary.js";
+export * from "./launch/index.js";
+export * from "./plan/index.js";
+export * from "./profiles/index.js";
+export * from "./seccomp/index.js";

@@ -5,6 +5,7 @@ import { NsexecError } from "./errors.js";
 import { processGone } from "./proc/processes.js";
 import { isGone, type ProcOptions } from "./proc/read.js";
 import { readStartTime } from "./proc/stat.js";
+import { type ReadLimit, readBounded } from "./session-read.js";
 import {
   assertKind,
   assertPlainFilesystem,
@@ -18,7 +19,6 @@ import { O } from "./syscalls/constants.js";
 import { readlinkat } from "./syscalls/file.js";
 import { type ConnectOptions, connectUnix, peerCredentials } from "./syscalls/socket.js";
 
-const DEFAULT_MAX_BYTES = 1 << 20;
 const DEFAULT_MAX_ENTRIES = 10_000;
 
 /** Facts of a file; ids as the host sees them. */
@@ -35,12 +35,7 @@ export interface SessionStat {
 }
 
 /** Options of {@link SessionRoot.readFile}. */
-export interface ReadFileOptions extends FollowOption {
-  /** The most that is read. Default 1 MiB. */
-  readonly maxBytes?: number;
-  /** What to do with a larger file: refuse it (the default), or give its first or last `maxBytes`. */
-  readonly larger?: "refuse" | "head" | "tail";
-}
+export type ReadFileOptions = FollowOption & ReadLimit;
 
 /** Options of {@link SessionRoot.connect}. */
 export interface SessionConnectOptions extends ConnectOptions, FollowOption {
@@ -194,7 +189,11 @@ export class SessionRoot {
     this.#open = false;
   }
 
-  #resolve<T>(path: string, options: FollowOption, use: (resolved: Resolved) => Promise<T> | T): Promise<T> {
+  async #resolve<T>(
+    path: string,
+    options: FollowOption,
+    use: (resolved: Resolved) => Promise<T> | T,
+  ): Promise<T> {
     return withResolved(this.fd, path, options, use);
   }
 }
@@ -205,33 +204,6 @@ async function reopenRegular(resolved: Resolved, path: string): Promise<FileHand
   return open(descriptorPath(resolved), constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
 }
 
-async function readBounded(handle: FileHandle, path: string, options: ReadFileOptions): Promise<Buffer> {
-  const { maxBytes = DEFAULT_MAX_BYTES, larger = "refuse" } = options;
-  const { size } = await handle.stat();
-  if (larger === "refuse" && size > maxBytes) throw fileTooLarge(path, maxBytes);
-  const start = larger === "tail" ? Math.max(0, size - maxBytes) : 0;
-  // One byte more than allowed shows that the file grew past the cap while it was read.
-  const limit = larger === "refuse" ? maxBytes + 1 : maxBytes;
-  const data = await readUpTo(handle, start, limit);
-  if (data.length > maxBytes) throw fileTooLarge(path, maxBytes);
-  return data;
-}
-
-const CHUNK = 1 << 18;
-
-async function readUpTo(handle: FileHandle, start: number, limit: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let total = 0;
-  while (total < limit) {
-    const chunk = Buffer.allocUnsafe(Math.min(CHUNK, limit - total));
-    const { bytesRead } = await handle.read(chunk, 0, chunk.length, start + total);
-    if (bytesRead === 0) break;
-    chunks.push(chunk.subarray(0, bytesRead));
-    total += bytesRead;
-  }
-  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
-}
-
 function assertPeer(fd: number, path: string, allowed: SessionConnectOptions["peerUids"]): void {
   if (allowed === undefined) return;
   const { uid, pid } = peerCredentials(fd);
@@ -239,13 +211,6 @@ function assertPeer(fd: number, path: string, allowed: SessionConnectOptions["pe
   throw new NsexecError("WRONG_PEER", `${path} in the session is answered by uid ${uid} (process ${pid})`, {
     path,
     hint: "The socket leads out of the session: take the session for compromised.",
-  });
-}
-
-function fileTooLarge(path: string, maxBytes: number): NsexecError {
-  return new NsexecError("FILE_TOO_LARGE", `${path} in the session is larger than ${maxBytes} bytes`, {
-    path,
-    hint: "Raise maxBytes, or ask for the head or the tail alone.",
   });
 }
 

@@ -1,0 +1,59 @@
+import { NsexecError } from "./errors.js";
+
+const DEFAULT_MAX_BYTES = 1 << 20;
+const CHUNK_BYTES = 1 << 18;
+
+/** How much of a file is read. */
+export interface ReadLimit {
+  /** The most that is read. Default 1 MiB. */
+  readonly maxBytes?: number;
+  /** What to do with a larger file: refuse it (the default), or give its first or last `maxBytes`. */
+  readonly larger?: "refuse" | "head" | "tail";
+}
+
+/** What reading needs of a file handle. */
+export interface Readable {
+  stat(): Promise<{ readonly size: number }>;
+  read(
+    buffer: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+  ): Promise<{ readonly bytesRead: number }>;
+}
+
+/**
+ * Reads a file that may change at any moment, never more than `maxBytes` of it.
+ * @throws NsexecError code FILE_TOO_LARGE, also where it grew past the cap while it was read
+ */
+export async function readBounded(handle: Readable, path: string, options: ReadLimit): Promise<Buffer> {
+  const { maxBytes = DEFAULT_MAX_BYTES, larger = "refuse" } = options;
+  const { size } = await handle.stat();
+  if (larger === "refuse" && size > maxBytes) throw fileTooLarge(path, maxBytes);
+  const start = larger === "tail" ? Math.max(0, size - maxBytes) : 0;
+  // One byte more than allowed shows that the file grew past the cap while it was read.
+  const limit = larger === "refuse" ? maxBytes + 1 : maxBytes;
+  const data = await readUpTo(handle, start, limit);
+  if (data.length > maxBytes) throw fileTooLarge(path, maxBytes);
+  return data;
+}
+
+async function readUpTo(handle: Readable, start: number, limit: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let total = 0;
+  while (total < limit) {
+    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, limit - total));
+    const { bytesRead } = await handle.read(chunk, 0, chunk.length, start + total);
+    if (bytesRead === 0) break;
+    chunks.push(chunk.subarray(0, bytesRead));
+    total += bytesRead;
+  }
+  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+}
+
+function fileTooLarge(path: string, maxBytes: number): NsexecError {
+  return new NsexecError("FILE_TOO_LARGE", `${path} in the session is larger than ${maxBytes} bytes`, {
+    path,
+    hint: "Raise maxBytes, or ask for the head or the tail alone.",
+  });
+}
