@@ -29,3 +29,7 @@ export type { Way } from "./mount/record.js";
 export { listRoots, type ReleaseOptions, releaseRoot, type StateOptions } from "./mount/references.js";
 export { type LoopDevice, type LoopRequest, type RootSystem, realSystem } from "./mount/system.js";
 export type { PassedOver } from "./mount/ways.js";
+export { describeLayers, type LayerDescription } from "./overlay/layers.js";
+export * from "./overlay/options.js";
+export * from "./overlay/upper.js";
+export * from "./overlay/verify.js";

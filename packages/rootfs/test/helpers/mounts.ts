@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { readMountinfo } from "@drums/nsexec/proc";
 import { onTestFinished } from "vitest";
 import { collectRoots } from "../../src/index.js";
 import { listLoops } from "../../src/mount/loop.js";
-import { readMountinfo } from "@drums/nsexec/proc";
 import { temporaryFolder } from "./temp.js";
 
 /** A folder tree that looks enough like a root to be told from others. */
