@@ -1,9 +1,9 @@
 import { access, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { release } from "node:os";
 import { join } from "node:path";
+import type { MountStep } from "@drums/nsexec";
 import { sha256 } from "./install/digest.js";
 import type { Criu } from "./install/find.js";
-import type { MountStep } from "./rpc/start.js";
 
 /*
  * CRIU probes the kernel at each start, some 30 ms, and keeps the outcome in /run/criu.kdat where /run is a

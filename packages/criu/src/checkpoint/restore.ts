@@ -1,13 +1,12 @@
 import { closeSync, constants, openSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { readStartTime } from "@drums/nsexec/proc";
+import { type IdMap, type MountStep, readStartTime } from "@drums/nsexec";
 import { criu_req_type } from "../gen/rpc_pb.js";
 import type { Criu } from "../install/find.js";
 import { callCriu } from "../rpc/client.js";
 import type { CriuRequest, CriuResponse } from "../rpc/messages.js";
 import type { NotifyHandler } from "../rpc/notify.js";
-import type { MountStep } from "../rpc/start.js";
 import { killChildren } from "./children.js";
 import { failureError, type LogFiles, withLog } from "./failure.js";
 import { bringLoopbackUp } from "./loopback.js";
@@ -24,6 +23,8 @@ export interface RestoreOptions {
   readonly root: string;
   /** Made in a private mount namespace before criu starts: the overlay at `root`, what externals are bound to. */
   readonly hostMounts: readonly MountStep[];
+  /** For id-mapped layers among the mounts. */
+  readonly idMap?: IdMap;
   /** Default: none. */
   readonly externals?: readonly ExternalBind[];
   /** The flags of the dump, from the manifest. Default {@link DEFAULT_FLAGS}. */
@@ -86,6 +87,7 @@ async function callRestore(options: RestoreOptions, files: LogFiles): Promise<Cr
     return await callCriu(options.criu, restoreRequest(options, { imagesDirFd, workDirFd }), {
       start: {
         mounts: options.hostMounts,
+        ...(options.idMap === undefined ? {} : { idMap: options.idMap }),
         errorFile: files.errors,
         ...(options.cgroupFd === undefined ? {} : { cgroupFd: options.cgroupFd }),
       },

@@ -1,14 +1,21 @@
 import { closeSync, openSync } from "node:fs";
-import { type NativeChild, SeqpacketChannel, spawnNative, sys } from "@drums/nsexec";
+import {
+  type IdMap,
+  type MountStep,
+  type NativeChild,
+  runInMounts,
+  SeqpacketChannel,
+  spawnNative,
+  sys,
+} from "@drums/nsexec";
 import type { Criu } from "../install/find.js";
-import { type MountStep, runInMounts } from "./launcher-tmp.js";
-
-export type { MountStep } from "./launcher-tmp.js";
 
 /** How criu is started. */
 export interface StartOptions {
   /** Mounts made in a private mount namespace of criu's own, in order. Default: none, in the caller's namespace. */
   readonly mounts?: readonly MountStep[];
+  /** For id-mapped layers among the mounts. */
+  readonly idMap?: IdMap;
   /** A cgroup2 folder's descriptor: criu, and so what it restores, is born in that group. */
   readonly cgroupFd?: number;
   /** File that takes what criu writes to stderr before its log is open. Default /dev/null. */
@@ -57,7 +64,7 @@ async function startChild(criu: Criu, options: StartOptions, fds: sys.FdMapping[
     fds,
     ...(options.cgroupFd === undefined ? {} : { cgroupFd: options.cgroupFd }),
   };
-  return options.mounts === undefined
-    ? spawnNative(order)
-    : runInMounts({ hostMounts: [...options.mounts], ...order });
+  if (options.mounts === undefined) return spawnNative(order);
+  const { mounts, idMap } = options;
+  return runInMounts({ hostMounts: mounts, ...(idMap === undefined ? {} : { idMap }), ...order });
 }
