@@ -49,7 +49,8 @@ function checkNamespace(kind: NamespaceKind, { report, outside, host }: Handshak
   const [inside, seen, own] = [report.namespaces[kind], outside.namespaces[kind], host[kind]];
   const name = `${kind} namespace`;
   if (!inside || !seen || !own) return check(name, false, "one side could not say which it is");
-  if (!same(inside, seen)) return check(name, false, `init says ${inside.inode}, the host sees ${seen.inode}`);
+  if (!same(inside, seen))
+    return check(name, false, `init says ${inside.inode}, the host sees ${seen.inode}`);
   return check(name, !same(seen, own), `${seen.inode}, the host's is ${own.inode}`);
 }
 

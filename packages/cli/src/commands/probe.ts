@@ -1,0 +1,85 @@
+import { join } from "node:path";
+import { type Command, Option } from "commander";
+import { criuFor } from "../criu.js";
+import { EXIT, type ExitCode, messageOf } from "../errors.js";
+import { createHome } from "../home.js";
+import type { ProbeOutcome } from "../probe/close.js";
+import { runProbe } from "../probe/run.js";
+import { desktopNames } from "../recipes/index.js";
+import { countText, renderClaims, renderParity, type TableOptions } from "../render/claims.js";
+import { exitCodeOf } from "../render/error.js";
+import { type CommandContext, type CommonOptions, withCommonOptions } from "./_context.js";
+import { countOption, type ProfileChoice, profileOption } from "./_options.js";
+
+interface ProbeFlags extends CommonOptions, ProfileChoice {
+  readonly image: string;
+  readonly sha256?: string;
+  readonly desktop: string;
+  readonly siblings: number;
+  readonly out?: string;
+}
+
+/** `drums probe`: the whole run with evidence. */
+export function registerProbe(program: Command, context: CommandContext): void {
+  const command = program
+    .command("probe")
+    .description("the whole run with evidence: image to desktop to checkpoint to siblings to claims")
+    .requiredOption("--image <file>", "a qcow2 or raw image")
+    .option("--sha256 <hex>", "what the image must be; without it that claim stays unknown")
+    .addOption(new Option("--desktop <name>", "what to start").choices(desktopNames).default("openbox"))
+    .option("--siblings <count>", "how many to restore at the same time", countOption, 3)
+    .addOption(profileOption())
+    .option("--out <dir>", "the run's folder (default: a new one under DRUMS_HOME/evidence)");
+  withCommonOptions(command).action((flags: ProbeFlags) =>
+    context.run(flags, async ({ home, progress, signal }) => {
+      await createHome(home);
+      const outcome = await runProbe(
+        home,
+        {
+          image: flags.image,
+          expectedSha256: flags.sha256,
+          desktop: flags.desktop,
+          siblings: flags.siblings,
+          profile: flags.profile,
+          out: flags.out ?? join(home.evidence, runName(flags.desktop)),
+        },
+        { criu: () => criuFor(home, progress), onStep: progress.onStep, signal },
+      );
+      signal.throwIfAborted();
+      return {
+        exitCode: exitOf(outcome),
+        document: { ...outcome, failures: outcome.failures.map(messageOf) },
+        text: (table) => renderOutcome(outcome, table),
+      };
+    }),
+  );
+}
+
+function runName(desktop: string): string {
+  return `${desktop}-${new Date().toISOString().replace(/[:.]/g, "-")}`;
+}
+
+/** An error's own status wins; without one, every claim must be established. */
+function exitOf({ failures, claims }: ProbeOutcome): ExitCode {
+  const [first] = failures;
+  if (first !== undefined) return exitCodeOf(first);
+  return claims.every(({ status }) => status === "established" || status === "unknown")
+    ? EXIT.done
+    : EXIT.verdictFailed;
+}
+
+function renderOutcome(
+  { claims, parity, sheet, evidence, failures }: ProbeOutcome,
+  table: TableOptions,
+): string {
+  return [
+    renderClaims(claims, table),
+    "differs from the image's own machine:",
+    renderParity(parity, table),
+    ...failures.map((failure) => table.paint("red", `ended by: ${messageOf(failure)}`)),
+    countText(claims),
+    ...(sheet === undefined ? [] : [`picture sheet: ${sheet}`]),
+    `evidence: ${evidence}`,
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,50 @@
+import type { Command } from "commander";
+import { type CheckpointSummary, summariseCheckpoints } from "../checkpoint/list.js";
+import { renderTable } from "../render/table.js";
+import { listSessions, type SessionSummary } from "../session/list.js";
+import { type CommandContext, type CommonOptions, withCommonOptions } from "./_context.js";
+
+/** `drums ps`: sessions and checkpoints of this home. */
+export function registerPs(program: Command, context: CommandContext): void {
+  const command = program.command("ps").description("list sessions and checkpoints");
+  withCommonOptions(command).action((flags: CommonOptions) =>
+    context.run(flags, async ({ home }) => {
+      const sessions = await listSessions(home);
+      const checkpoints = await summariseCheckpoints(home);
+      return {
+        document: { sessions, checkpoints },
+        text: `${sessionTable(sessions)}${checkpointTable(checkpoints)}`,
+      };
+    }),
+  );
+}
+
+function sessionTable(sessions: readonly SessionSummary[]): string {
+  if (sessions.length === 0) return "no sessions\n";
+  return renderTable(
+    ["SESSION", "STATE", "DESKTOP", "PROFILE", "PROCESSES", "CREATED", "OF CHECKPOINT"],
+    sessions.map((session) => [
+      session.id,
+      session.standing,
+      session.desktop,
+      session.profile,
+      String(session.processes),
+      session.createdAt,
+      session.checkpoint ?? "",
+    ]),
+  );
+}
+
+function checkpointTable(checkpoints: readonly CheckpointSummary[]): string {
+  if (checkpoints.length === 0) return "";
+  return `\n${renderTable(
+    ["CHECKPOINT", "DESKTOP", "CRIU", "SIZE", "CREATED"],
+    checkpoints.map(({ name, desktop, criu, bytes, createdAt }) => [
+      name,
+      desktop,
+      criu,
+      `${(bytes / 2 ** 20).toFixed(1)} MiB`,
+      createdAt,
+    ]),
+  )}`;
+}

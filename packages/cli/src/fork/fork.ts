@@ -1,0 +1,92 @@
+import type { Criu } from "@drums/criu";
+import { loadCheckpoint } from "../checkpoint/load.js";
+import { DrumsError, EXIT } from "../errors.js";
+import type { Home } from "../home.js";
+import { findDesktop } from "../recipes/index.js";
+import { awaitReady } from "../session/boot/desktop.js";
+import { removeSession } from "../session/remove.js";
+import { rulesOf } from "../session/up.js";
+import { runQueue } from "./queue.js";
+import { restoreSibling, type Sibling } from "./sibling.js";
+
+/** A sibling that was found usable. Times in milliseconds from the moment at which its restore began. */
+export interface UsableSibling {
+  readonly id: string;
+  readonly initPid: number;
+  readonly restoreMs: number;
+  readonly usableMs: number;
+}
+
+/** What is asked of a fork. */
+export interface ForkRequest {
+  readonly checkpoint: string;
+  readonly count: number;
+}
+
+/** How a fork is run. */
+export interface ForkOptions {
+  readonly criu: Criu;
+  /** Told of each sibling as soon as it is usable. */
+  readonly onUsable?: (sibling: UsableSibling) => void;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Restores siblings of a checkpoint, as many at a time as there are cores. Each is judged by its own screen and window
+ * facts before it counts; one that fails is taken down and reported, and the others stay.
+ */
+export async function forkCheckpoint(
+  home: Home,
+  { checkpoint: name, count }: ForkRequest,
+  { criu, onUsable, signal }: ForkOptions,
+): Promise<{ readonly siblings: UsableSibling[]; readonly failures: unknown[] }> {
+  const checkpoint = await loadCheckpoint(home, name, { criu });
+  const outcomes = await runQueue(
+    count,
+    async () => {
+      const began = performance.now();
+      const sibling = await restoreSibling(home, checkpoint, { criu, signal });
+      const usable = await proveUsable(home, sibling, { began, signal });
+      onUsable?.(usable);
+      return usable;
+    },
+    { signal },
+  );
+  return {
+    siblings: outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : [])),
+    failures: outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : [])),
+  };
+}
+
+async function proveUsable(
+  home: Home,
+  { live, folder, report }: Sibling,
+  { began, signal }: { readonly began: number; readonly signal: AbortSignal | undefined },
+): Promise<UsableSibling> {
+  try {
+    const restoreMs = performance.now() - began;
+    const rules = rulesOf(findDesktop(live.record.spec.desktop));
+    const { verdict } = await awaitReady(live, rules, { timeoutMs: 10_000, signal });
+    if (!verdict.ready) throw notUsable(folder.id, verdict);
+    return { id: folder.id, initPid: report.pid, restoreMs, usableMs: performance.now() - began };
+  } catch (error) {
+    live.close();
+    await removeSession(home, folder);
+    throw error;
+  } finally {
+    live.close();
+  }
+}
+
+function notUsable(
+  id: string,
+  { name, reasons }: { readonly name: string; readonly reasons: readonly string[] },
+) {
+  return new DrumsError({
+    code: "NOT_READY",
+    exitCode: EXIT.verdictFailed,
+    what: `sibling ${id} is not usable: ${name}`,
+    why: reasons.join("; "),
+    hint: "make the checkpoint of a session that is ready: `drums judge` says why a screen is not",
+  });
+}

@@ -1,0 +1,70 @@
+import { codeOf } from "../errors.js";
+import type { RecordInput } from "../evidence/records.js";
+import type { LiveSession } from "../session/open.js";
+
+const X_SERVERS = ["Xorg", "Xwayland", "Xvfb", "Xtigervnc", "Xephyr"];
+const LOCKERS = ["xscreensaver", "gnome-shell", "light-locker", "i3lock", "xlock", "swaylock"];
+
+/**
+ * Facts that tell a session from the image's own machine. They are read of the session's root; what a layer brings
+ * (`layered`) is not the image's.
+ */
+export async function readParity(
+  live: LiveSession,
+  { layered }: { readonly layered: readonly string[] },
+): Promise<RecordInput<"parity.json">> {
+  const present = await programs(live, [...X_SERVERS, ...LOCKERS]);
+  const ofImage = present.filter((path) => !layered.includes(path));
+  return {
+    imageKernels: await namesIn(live, "/lib/modules"),
+    imageDisplayManager: await displayManager(live),
+    imageXServers: ofImage.filter((path) => X_SERVERS.some((name) => path.endsWith(`/${name}`))),
+    imageBusServices: (await namesIn(live, "/usr/share/dbus-1/system-services")).length,
+    imageZone: await zone(live),
+    imageLockers: ofImage.filter((path) => LOCKERS.some((name) => path.endsWith(`/${name}`))),
+    sessionLockEnabled: null,
+    clockOffsetSeconds: await clockOffset(live),
+  };
+}
+
+async function programs(live: LiveSession, names: readonly string[]): Promise<string[]> {
+  const found = await namesIn(live, "/usr/bin");
+  return names.filter((name) => found.includes(name)).map((name) => `/usr/bin/${name}`);
+}
+
+async function namesIn(live: LiveSession, path: string): Promise<string[]> {
+  return (await orMissing(live.root.list(path))) ?? [];
+}
+
+async function displayManager(live: LiveSession): Promise<string | null> {
+  const text = await orMissing(live.root.readFile("/etc/X11/default-display-manager"));
+  if (text !== undefined) return text.toString().trim();
+  return (await orMissing(live.root.readLink("/etc/systemd/system/display-manager.service"))) ?? null;
+}
+
+async function zone(live: LiveSession): Promise<string | null> {
+  const text = await orMissing(live.root.readFile("/etc/timezone"));
+  if (text !== undefined) return text.toString().trim();
+  const target = await orMissing(live.root.readLink("/etc/localtime"));
+  return target?.replace(/^.*zoneinfo\//, "") ?? null;
+}
+
+/** The session's wall clock minus the host's at the middle of the asking, in whole seconds. */
+async function clockOffset(live: LiveSession): Promise<number | null> {
+  const before = Date.now();
+  const done = await live.withInit((init) =>
+    init.run({ argv: ["/bin/date", "+%s"], env: { PATH: "/usr/bin:/bin" }, uid: 0, gid: 0 }),
+  );
+  const middle = (before + Date.now()) / 2000;
+  const seconds = Number(done.stdout.toString().trim());
+  return done.code === 0 && Number.isInteger(seconds) ? Math.round(seconds - middle) : null;
+}
+
+async function orMissing<T>(value: Promise<T>): Promise<T | undefined> {
+  try {
+    return await value;
+  } catch (error) {
+    if (/^(ENOENT|ENOTDIR|EINVAL)$/.test(codeOf(error) ?? "")) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,64 @@
+import { collectRoots } from "@drums/rootfs";
+import { collectUnfinished } from "../checkpoint/store.js";
+import { DrumsError, messageOf } from "../errors.js";
+import type { Home } from "../home.js";
+import { isAlive } from "./identity.js";
+import type { SessionRecord } from "./record.js";
+import { removeSession } from "./remove.js";
+import { listSessionIds, sessionFolder } from "./store.js";
+
+/** What a collection took down, and what it could not. */
+export interface Collected {
+  readonly sessions: string[];
+  readonly checkpoints: string[];
+  readonly roots: string[];
+  readonly failures: string[];
+}
+
+/** How a session stands. `dead`: its init, or the owner of its boot, is gone, and what is left of it is to be taken down. */
+export type SessionStanding = "booting" | "running" | "dead";
+
+/** Tells how a session stands from the processes that its record names, not from the record's own word. */
+export async function standingOf(record: SessionRecord): Promise<SessionStanding> {
+  if (record.state === "booting") return (await isAlive(record.owner)) ? "booting" : "dead";
+  return record.init !== undefined && (await isAlive(record.init)) ? "running" : "dead";
+}
+
+/**
+ * Takes down what killed processes and dead sessions left: sessions first, then checkpoints in the making, then mounts
+ * that nobody holds. What lives is not touched. Goes on after a failure and reports it.
+ */
+export async function collectGarbage(home: Home): Promise<Collected> {
+  const collected: Collected = { sessions: [], checkpoints: [], roots: [], failures: [] };
+  const attempt = async (act: () => Promise<void>): Promise<void> => {
+    await act().catch((error: unknown) => collected.failures.push(messageOf(error)));
+  };
+  const living: string[] = [];
+  for (const id of await listSessionIds(home)) {
+    if (await isLiving(home, id)) living.push(id);
+    else
+      await attempt(async () => {
+        await removeSession(home, sessionFolder(home, id));
+        collected.sessions.push(id);
+      });
+  }
+  await attempt(async () => {
+    collected.checkpoints.push(...(await collectUnfinished(home)));
+  });
+  await attempt(async () => {
+    const { removed, failed } = await collectRoots({ stateDir: home.path, liveHolders: living });
+    collected.roots.push(...removed.map(({ id }) => id));
+    collected.failures.push(...failed.map(({ id, reason }) => `root ${id}: ${reason}`));
+  });
+  return collected;
+}
+
+/** A folder without a readable record is of a boot that never came to one: nobody owns it. */
+async function isLiving(home: Home, id: string): Promise<boolean> {
+  try {
+    return (await standingOf(await sessionFolder(home, id).read())) !== "dead";
+  } catch (error) {
+    if (error instanceof DrumsError && error.code === "RECORD_MISSING") return false;
+    throw error;
+  }
+}

@@ -1,0 +1,67 @@
+import { listPidNamespace } from "@drums/nsexec/proc";
+import type { Home } from "../home.js";
+import { type SessionStanding, standingOf } from "./gc.js";
+import type { SessionRecord } from "./record.js";
+import { listSessionIds, sessionFolder } from "./store.js";
+
+/** A line of `drums ps`. */
+export interface SessionSummary {
+  readonly id: string;
+  readonly standing: SessionStanding;
+  readonly desktop: string;
+  readonly profile: string;
+  readonly image: string;
+  readonly createdAt: string;
+  readonly processes: number;
+  readonly initPid: number | undefined;
+  /** Of a sibling: the checkpoint that it was restored from. */
+  readonly checkpoint: string | undefined;
+}
+
+/** All sessions of a home, the oldest first. A folder whose record cannot be read is left to `drums gc`. */
+export async function listSessions(home: Home): Promise<SessionSummary[]> {
+  const ids = await listSessionIds(home);
+  const records = await Promise.all(
+    ids.map((id) =>
+      sessionFolder(home, id)
+        .read()
+        .catch(() => undefined),
+    ),
+  );
+  const summaries = await Promise.all(records.filter((record) => record !== undefined).map(summarise));
+  return summaries.sort((a, b) => a.createdAt.localeCompare(b.createdAt));
+}
+
+async function summarise(record: SessionRecord): Promise<SessionSummary> {
+  const standing = await standingOf(record);
+  const { desktop, profile, image } = record.spec;
+  return {
+    id: record.id,
+    standing,
+    desktop,
+    profile,
+    image: image.path,
+    createdAt: record.createdAt,
+    processes: standing === "running" ? await countProcesses(record) : 0,
+    initPid: record.init?.pid,
+    checkpoint: record.checkpoint,
+  };
+}
+
+async function countProcesses({ init }: SessionRecord): Promise<number> {
+  return init === undefined ? 0 : (await listPidNamespace(init.pid)).length;
+}
+
+/** Ids of the sessions whose root has a layer of this checkpoint. */
+export async function checkpointUsers(home: Home, checkpoint: string): Promise<string[]> {
+  const folder = `${home.entry("checkpoints", checkpoint)}/`;
+  const records = await Promise.all(
+    (await listSessionIds(home)).map((id) =>
+      sessionFolder(home, id)
+        .read()
+        .catch(() => undefined),
+    ),
+  );
+  const users = records.filter((record) => record?.spec.layers.some(({ path }) => path.startsWith(folder)));
+  return users.flatMap((record) => (record === undefined ? [] : [record.id]));
+}

@@ -1,0 +1,82 @@
+import type { Socket } from "node:net";
+import { connectInit, type InitClient, openSessionRoot, type SessionRoot } from "@drums/nsexec";
+import {
+  connectX,
+  type DesktopFacts,
+  type Frame,
+  gatherFacts,
+  parseXwd,
+  type XSession,
+} from "@drums/readiness";
+import { DrumsError, EXIT } from "../errors.js";
+import { INSIDE } from "./paths.js";
+import type { SessionRecord } from "./record.js";
+
+/** A frame is at most 7680×4320 at 4 bytes a pixel, and a header: more is not a framebuffer. */
+const MAX_FRAME_BYTES = 7680 * 4320 * 4 + 65536;
+
+/**
+ * A live session as the host may touch it: files and sockets through `root` (never by plain paths),
+ * programs through init. Everything that it answers is the session's own word.
+ */
+export interface LiveSession {
+  readonly record: SessionRecord;
+  readonly root: SessionRoot;
+  /** Runs with a connection to init, which is closed afterwards: none may be open at a dump. */
+  withInit<T>(use: (init: InitClient) => Promise<T>): Promise<T>;
+  /** Runs with a connection to the X server, closed afterwards for the same reason. */
+  withX<T>(use: (x: XSession) => Promise<T>): Promise<T>;
+  /** The screen with its cursor, from the X server's framebuffer file: no X traffic. */
+  frame(): Promise<Frame>;
+  facts(): Promise<DesktopFacts>;
+  connectBus(options?: { readonly uid?: number; readonly gid?: number }): Promise<Socket>;
+  close(): void;
+}
+
+/**
+ * Opens a session whose init lives.
+ * @throws DrumsError SESSION_DEAD where it does not, or where its pid is another process by now
+ */
+export async function openSession(record: SessionRecord): Promise<LiveSession> {
+  if (record.init === undefined) throw dead(record, "its init was never started");
+  const { pid, startTime } = record.init;
+  const root = await openSessionRoot({ pid, startTime: BigInt(startTime) }).catch((cause: unknown) => {
+    throw dead(record, `its init (pid ${pid}) is gone`, cause);
+  });
+  const withX = async <T>(use: (x: XSession) => Promise<T>): Promise<T> => {
+    const x = await connectX(await root.connectStream(INSIDE.x));
+    try {
+      return await use(x);
+    } finally {
+      x.close();
+    }
+  };
+  return {
+    record,
+    root,
+    withX,
+    withInit: async (use) => {
+      const init = await connectInit(root);
+      try {
+        return await use(init);
+      } finally {
+        await init.close();
+      }
+    },
+    frame: async () => parseXwd(await root.readFile(INSIDE.framebuffer, { maxBytes: MAX_FRAME_BYTES })),
+    facts: () => withX(gatherFacts),
+    connectBus: (options = {}) => root.connectStream(INSIDE.bus, options),
+    close: () => root.close(),
+  };
+}
+
+function dead(record: SessionRecord, why: string, cause?: unknown): DrumsError {
+  return new DrumsError({
+    code: "SESSION_DEAD",
+    exitCode: EXIT.usage,
+    what: `session ${record.id} is not running`,
+    why,
+    hint: "`drums gc` takes down what is left of it",
+    cause,
+  });
+}

@@ -1,0 +1,46 @@
+import { z } from "zod";
+import { identitySchema } from "./identity.js";
+
+const layerSchema = z.object({
+  /** What the layer is: a dumped upper, the X server's package, our init. */
+  kind: z.enum(["upper", "deb", "init"]),
+  path: z.string().startsWith("/"),
+  /** sha256 over the layer's canonical listing; a restore refuses a layer that changed. */
+  digest: z.string(),
+  /** Mounted with the session's id map. A dumped upper is shifted already and goes without. */
+  idmap: z.boolean(),
+});
+
+/** What a session is made of, whatever happens to it: kept with a checkpoint, repeated by its siblings. */
+export const sessionSpecSchema = z.object({
+  image: z.object({ path: z.string().startsWith("/"), sha256: z.string().regex(/^[0-9a-f]{64}$/) }),
+  desktop: z.string(),
+  profile: z.enum(["hardened", "compat"]),
+  /** Uppermost first; the root lies below them all. */
+  layers: z.array(layerSchema),
+  hostname: z.string(),
+  /** First host id of the session's user namespace; siblings keep their checkpoint's. */
+  idBase: z.number().int().nonnegative().optional(),
+});
+
+/** `sessions/<id>/session.json`. */
+export const sessionRecordSchema = z.object({
+  version: z.literal(1),
+  id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/),
+  /** `booting` until readiness holds: its owner's death in that state means that the session is to be taken down. */
+  state: z.enum(["booting", "running", "failed"]),
+  createdAt: z.string(),
+  owner: identitySchema,
+  spec: sessionSpecSchema,
+  init: identitySchema.optional(),
+  /** Below the cgroup2 mount, where there is one. */
+  cgroup: z.array(z.string()).optional(),
+  /** Binds from outside that a dump must name and a restore must find again. */
+  externals: z.array(z.object({ mountPoint: z.string(), key: z.string(), hostPath: z.string() })),
+  /** The checkpoint that this sibling was restored from. */
+  checkpoint: z.string().optional(),
+});
+
+export type SessionLayer = z.infer<typeof layerSchema>;
+export type SessionSpec = z.infer<typeof sessionSpecSchema>;
+export type SessionRecord = z.infer<typeof sessionRecordSchema>;

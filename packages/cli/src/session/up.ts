@@ -1,0 +1,214 @@
+import { resolve } from "node:path";
+import type { ProfileName } from "@drums/nsexec";
+import { defaultRules, type WaitResult } from "@drums/readiness";
+import { digestImage, type MountedRoot, mountRoot, verifyImage } from "@drums/rootfs";
+import { DrumsError, EXIT } from "../errors.js";
+import type { Home } from "../home.js";
+import { initLayer } from "../layers/init.js";
+import { xvfbLayer } from "../layers/xvfb.js";
+import { withLock } from "../lock.js";
+import { findDesktop } from "../recipes/find.js";
+import type { DesktopRecipe } from "../recipes/types.js";
+import { awaitReady, startDesktop } from "./boot/desktop.js";
+import { launchInit } from "./boot/launch.js";
+import { type BootObserver, quietly, type Step, type VerifiedImage } from "./boot/steps.js";
+import { type SessionBus, startBus } from "./bus.js";
+import { createSessionGroup } from "./group.js";
+import { nextIdBase } from "./id-range.js";
+import { identify } from "./identity.js";
+import { type LiveSession, openSession } from "./open.js";
+import type { SessionLayer, SessionRecord } from "./record.js";
+import { removeSession } from "./remove.js";
+import { createSessionFolder, type SessionFolder } from "./store.js";
+
+/** What is asked of a new session. */
+export interface UpRequest {
+  /** Path of the image file. */
+  readonly image: string;
+  /** The sha256 that the image must have; without one it is computed and recorded. */
+  readonly expectedSha256?: string | undefined;
+  readonly desktop: string;
+  /** Default `hardened`. */
+  readonly profile?: ProfileName;
+}
+
+/** How a session is brought up. */
+export interface UpOptions {
+  readonly step?: Step;
+  readonly observe?: BootObserver;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A session whose desktop is usable. The caller closes `live`; the session itself outlives this process. */
+export interface UpResult {
+  readonly folder: SessionFolder;
+  readonly live: LiveSession;
+  readonly bus: SessionBus;
+  readonly ready: WaitResult;
+}
+
+/**
+ * Brings a desktop up from an image: verified image, read-only root, layers, handshake, private bus, X server, desktop,
+ * readiness. Whatever fails or is aborted, everything is taken down before the error is thrown.
+ * @throws DrumsError NOT_READY with the verdict's reasons; what each part throws
+ */
+export async function upSession(home: Home, request: UpRequest, options: UpOptions = {}): Promise<UpResult> {
+  const { step = quietly, observe = {}, signal } = options;
+  const desktop = findDesktop(request.desktop);
+  const image = await step("image", () => pinImage(home, request, observe));
+  const folder = await createSessionFolder(home, desktop.name);
+  await observe.created?.(folder);
+  const boot = new Boot(home, folder, desktop, { step, observe, signal });
+  try {
+    return await boot.run(await withLock(home, "id-ranges", () => boot.firstRecord(image, request.profile)));
+  } catch (error) {
+    await boot.abandon();
+    throw error;
+  }
+}
+
+/** The digest of the image as it is now; compared where the caller knows what it must be. */
+async function pinImage(
+  home: Home,
+  { image, expectedSha256 }: UpRequest,
+  observe: BootObserver,
+): Promise<VerifiedImage> {
+  const path = resolve(image);
+  const options = { cacheDir: home.cache };
+  const digest =
+    expectedSha256 === undefined
+      ? await digestImage(path, options)
+      : await verifyImage(path, { ...options, expected: expectedSha256 });
+  await observe.verified?.({ ...digest, path });
+  return { ...digest, path };
+}
+
+class Boot {
+  readonly #home: Home;
+  readonly #folder: SessionFolder;
+  readonly #desktop: DesktopRecipe;
+  readonly #options: Required<Pick<UpOptions, "step" | "observe">> & Pick<UpOptions, "signal">;
+  #live: LiveSession | undefined;
+
+  constructor(
+    home: Home,
+    folder: SessionFolder,
+    desktop: DesktopRecipe,
+    options: Required<Pick<UpOptions, "step" | "observe">> & Pick<UpOptions, "signal">,
+  ) {
+    this.#home = home;
+    this.#folder = folder;
+    this.#desktop = desktop;
+    this.#options = options;
+  }
+
+  async firstRecord(
+    { path, sha256 }: VerifiedImage,
+    profile: ProfileName = "hardened",
+  ): Promise<SessionRecord> {
+    const record: SessionRecord = {
+      version: 1,
+      id: this.#folder.id,
+      state: "booting",
+      createdAt: new Date().toISOString(),
+      owner: await identify(process.pid),
+      spec: {
+        image: { path, sha256 },
+        desktop: this.#desktop.name,
+        profile,
+        layers: [],
+        hostname: "drums",
+        ...(profile === "hardened" && { idBase: await nextIdBase(this.#home) }),
+      },
+      externals: [],
+    };
+    await this.#folder.write(record);
+    return record;
+  }
+
+  async run(first: SessionRecord): Promise<UpResult> {
+    const root = await this.#step("mount", () => this.#holdRoot(first));
+    const layers = await this.#step("layers", () => this.#layers(root));
+    const record = { ...first, spec: { ...first.spec, layers } };
+    const booted = await this.#step("boot", () => this.#boot(record, root));
+    const live = await openSession(booted);
+    this.#live = live;
+    const bus = await this.#step("bus", async () => {
+      const started = await startBus(live);
+      await this.#options.observe.bused?.(live, started);
+      return started;
+    });
+    const ready = await this.#step("readiness", () => this.#desktopReady(live));
+    await this.#folder.write({ ...booted, state: "running" });
+    return { folder: this.#folder, live: { ...live, record: { ...booted, state: "running" } }, bus, ready };
+  }
+
+  async abandon(): Promise<void> {
+    this.#live?.close();
+    await removeSession(this.#home, this.#folder);
+  }
+
+  #step<T>(name: string, body: () => Promise<T>): Promise<T> {
+    this.#options.signal?.throwIfAborted();
+    return this.#options.step(name, body);
+  }
+
+  async #holdRoot({ spec }: SessionRecord): Promise<MountedRoot> {
+    const root = await mountRoot({
+      image: spec.image.path,
+      stateDir: this.#home.path,
+      holder: this.#folder.id,
+    });
+    await this.#options.observe.mounted?.(root);
+    return root;
+  }
+
+  async #layers(root: MountedRoot): Promise<SessionLayer[]> {
+    const xvfb = await xvfbLayer({ home: this.#home, root: root.path });
+    const init = await initLayer({ home: this.#home });
+    await this.#options.observe.layered?.({ root, xvfb, init });
+    return [
+      { kind: "init", path: init.path, digest: init.digest, idmap: true },
+      { kind: "deb", path: xvfb.path, digest: xvfb.digest, idmap: true },
+    ];
+  }
+
+  async #boot(record: SessionRecord, root: MountedRoot): Promise<SessionRecord> {
+    const { observe } = this.#options;
+    const group = await createSessionGroup(this.#folder);
+    const handshake = await launchInit({ spec: record.spec, folder: this.#folder, root, group }, observe);
+    const booted: SessionRecord = {
+      ...record,
+      init: { pid: handshake.initPid, startTime: String(handshake.startTime) },
+      externals: [...handshake.externals],
+      ...(group && { cgroup: [...group.parts] }),
+    };
+    await this.#folder.write(booted);
+    return booted;
+  }
+
+  async #desktopReady(live: LiveSession): Promise<WaitResult> {
+    const { signal } = this.#options;
+    await startDesktop(live, this.#desktop, { signal });
+    const rules = rulesOf(this.#desktop);
+    const ready = await awaitReady(live, rules, { signal });
+    await this.#options.observe.judged?.(ready);
+    if (ready.verdict.ready) return ready;
+    throw notReady(live, ready);
+  }
+}
+
+/** The readiness rules of a desktop: the default ones, and its own window with the keyboard. */
+export function rulesOf(desktop: DesktopRecipe) {
+  return defaultRules({ window: { class: new RegExp(`^${desktop.focusedClass}$`), focused: true } });
+}
+
+function notReady(live: LiveSession, { verdict, elapsedMs }: WaitResult): DrumsError {
+  return new DrumsError({
+    code: "NOT_READY",
+    exitCode: EXIT.verdictFailed,
+    what: `the desktop of session ${live.record.id} is not usable: ${verdict.name}`,
+    why: `${verdict.reasons.join("; ")} (after ${Math.round(elapsedMs)} ms)`,
+    hint: "the probe keeps the screen, the window facts and the logs of such a run as evidence",
+  });
+}
