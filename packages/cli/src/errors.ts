@@ -55,8 +55,11 @@ export function codeOf(thrown: unknown): string | undefined {
   return typeof thrown.code === "string" ? thrown.code : undefined;
 }
 
+/** Codes that the packages give to work cut off by its caller's AbortSignal. */
+const ABORT_CODES = ["ABORT_ERR", "ABORTED", "RPC_ABORTED", "INTERRUPTED"];
+
 /** True for what an aborted AbortSignal makes functions throw. */
 export function isAbort(thrown: unknown): boolean {
-  if (codeOf(thrown) === "ABORT_ERR" || codeOf(thrown) === "INTERRUPTED") return true;
-  return thrown instanceof Error && thrown.name === "AbortError";
+  const isNamedSo = thrown instanceof Error && thrown.name === "AbortError";
+  return isNamedSo || ABORT_CODES.includes(codeOf(thrown) ?? "");
 }
