@@ -4,6 +4,13 @@
  * number by number, mounted read-only without a virtual machine, stacked with layers into an overlay, and
  * taken down again whatever happened in between.
  */
+
+export {
+  type AuditFinding,
+  auditDesktop,
+  type DesktopAudit,
+  type DesktopAuditOptions,
+} from "./audit/desktop.js";
 export * from "./errors.js";
 export * from "./image/digest.js";
 export * from "./image/inspect.js";
@@ -20,6 +27,9 @@ export { bufferReader, fileReader, type ReadAt } from "./image/reader.js";
 export * from "./image/root-partition.js";
 export { describeImage, type ImageFormat, type ImageSource, type SourceOptions } from "./image/source.js";
 export { type Filesystem, type FilesystemKind, recogniseFilesystem } from "./image/superblocks.js";
+export { type DebLayerOptions, type PinnedDeb, unpackDebLayer } from "./layers/deb.js";
+export { digestLayer, type Layer } from "./layers/digest.js";
+export { type FolderLayerOptions, folderLayer, type LayerEntry } from "./layers/folder.js";
 export { checkRoot } from "./mount/check.js";
 export { type Collection, type CollectOptions, collectRoots } from "./mount/collect.js";
 export type { Journal, Resource } from "./mount/journal.js";
@@ -33,3 +43,5 @@ export { describeLayers, type LayerDescription } from "./overlay/layers.js";
 export * from "./overlay/options.js";
 export * from "./overlay/upper.js";
 export * from "./overlay/verify.js";
+export * from "./preflight.js";
+export { type Resolution, type ResolveOptions, resolveInRoot } from "./resolve.js";

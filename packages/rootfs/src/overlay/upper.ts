@@ -1,19 +1,9 @@
-import {
-  chmod,
-  chown,
-  constants,
-  copyFile,
-  lstat,
-  mkdir,
-  readdir,
-  rm,
-  stat,
-  writeFile,
-} from "node:fs/promises";
+import { chmod, chown, constants, copyFile, mkdir, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { execa } from "execa";
 import { RootfsError, reasonOf, systemCode } from "../errors.js";
 import { exists } from "../files.js";
+import { walkTree } from "../walk.js";
 
 export interface FreshUpperOptions {
   /** Who owns both folders: the session's root, as the host sees it. Default: the caller. */
@@ -84,17 +74,11 @@ export async function copyUpper(source: string, target: string): Promise<UpperCo
 export async function measureUpper(folder: string): Promise<{ bytes: number; files: number }> {
   const seen = new Set<bigint>();
   const total = { bytes: 0, files: 0 };
-  const walk = async (path: string): Promise<void> => {
-    for (const entry of await readdir(path, { withFileTypes: true })) {
-      const child = join(path, entry.name);
-      const stats = await lstat(child, { bigint: true });
-      total.files += 1;
-      if (!seen.has(stats.ino)) total.bytes += Number(stats.blocks) * 512;
-      seen.add(stats.ino);
-      if (entry.isDirectory()) await walk(child);
-    }
-  };
-  await walk(folder);
+  for await (const { stats } of walkTree(folder)) {
+    total.files += 1;
+    if (!seen.has(stats.ino)) total.bytes += Number(stats.blocks) * 512;
+    seen.add(stats.ino);
+  }
   return total;
 }
 
