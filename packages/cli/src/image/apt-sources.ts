@@ -1,6 +1,6 @@
 import { access } from "node:fs/promises";
 import { DrumsError, EXIT } from "../errors.js";
-import { runProgram } from "./run-program.js";
+import { runHostProgram } from "./host-program.js";
 
 /** A repository of the machine's own apt configuration. */
 export interface AptRepository {
@@ -50,7 +50,7 @@ export async function readSourceLines(
   suite: string,
   { signal }: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<string[]> {
-  const { stdout } = await runProgram(["apt-get", "indextargets", "--format", FIELDS], { signal });
+  const { stdout } = await runHostProgram(["apt-get", "indextargets", "--format", FIELDS], { signal });
   const hasKeyring = await access(KEYRING).then(
     () => true,
     () => false,
@@ -67,7 +67,7 @@ export async function readAptOptions({
 }: {
   readonly signal?: AbortSignal | undefined;
 } = {}): Promise<string> {
-  const { stdout } = await runProgram(["apt-config", "dump"], { signal });
+  const { stdout } = await runHostProgram(["apt-config", "dump"], { signal });
   return stdout
     .split("\n")
     .filter((line) => PASSED_OPTIONS.test(line))

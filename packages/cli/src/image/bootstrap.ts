@@ -2,7 +2,7 @@ import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ImageRecipe } from "../recipes/types.js";
 import { readAptOptions, readSourceLines } from "./apt-sources.js";
-import { runProgram } from "./run-program.js";
+import { runHostProgram } from "./host-program.js";
 
 export interface BootstrapOptions {
   /** An empty folder that becomes the root filesystem. */
@@ -11,7 +11,7 @@ export interface BootstrapOptions {
   readonly scratch: string;
   readonly signal?: AbortSignal | undefined;
   /** Told what mmdebstrap is at. */
-  readonly onDetail?: (detail: string) => void;
+  readonly onDetail?: ((detail: string) => void) | undefined;
 }
 
 /**
@@ -34,7 +34,7 @@ export async function bootstrap(recipe: ImageRecipe, options: BootstrapOptions):
   const aptOptions = join(scratch, "apt.conf");
   await writeFile(sources, `${(await readSourceLines(recipe.suite, { signal })).join("\n")}\n`);
   await writeFile(aptOptions, await readAptOptions({ signal }));
-  await runProgram([...CONTAINED, ...mmdebstrapArgv(recipe, { root, sources, aptOptions })], {
+  await runHostProgram([...CONTAINED, ...mmdebstrapArgv(recipe, { root, sources, aptOptions })], {
     signal,
     cwd: scratch,
     env: { DEBIAN_FRONTEND: "noninteractive", TMPDIR: scratch },

@@ -13,21 +13,16 @@ import { type InstalledPackage, readPackages } from "./packages.js";
 import { type ImageRecord, imagePaths, readImageRecord } from "./record.js";
 import { takeWorkspace } from "./workspace.js";
 
-/** What a build is at; for display only. */
-export interface BuildProgress {
-  readonly step: string;
-  readonly detail?: string;
-  /** Milliseconds since the build began. */
-  readonly elapsedMs: number;
-  /** Present at a step's end: how long it took. */
-  readonly stepMs?: number;
-}
+/** Runs a named step; a progress display stands behind it. */
+export type RunStep = <T>(step: string, run: () => Promise<T>) => Promise<T>;
 
 /** Options of {@link buildImage}. */
 export interface BuildImageOptions {
   readonly home: Home;
-  /** Told of each step's begin and end and of what happens in it. Default: nobody is. */
-  readonly onProgress?: ((progress: BuildProgress) => void) | undefined;
+  /** Runs each step, to show it and how long it takes. Default: shows nothing. */
+  readonly step?: RunStep | undefined;
+  /** Told what a long step is at. Default: nobody is. */
+  readonly onDetail?: ((detail: string) => void) | undefined;
   /** Ends the build; everything that it made is removed. Default: none. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -84,16 +79,16 @@ async function findBuilt(recipe: ImageRecipe, home: Home): Promise<BuiltImage | 
 
 async function buildIn(
   scratch: string,
-  { recipe, home, signal, onProgress }: BuildImageOptions & { recipe: ImageRecipe },
+  { recipe, home, signal, step = (_, run) => run(), onDetail }: BuildImageOptions & { recipe: ImageRecipe },
 ): Promise<BuiltImage> {
   const [root, raw, qcow2] = ["root", "disk.raw", "disk.qcow2"].map((name) => join(scratch, name)) as [
     string,
     string,
     string,
   ];
-  const steps = stepTimer(onProgress, signal);
+  const steps = timedSteps(step, signal);
   await mkdir(root, { mode: 0o755 });
-  await steps.run("bootstrap", (onDetail) => bootstrap(recipe, { root, scratch, signal, onDetail }));
+  await steps.run("bootstrap", () => bootstrap(recipe, { root, scratch, signal, onDetail }));
   await steps.run("customise", () => customise(recipe, { root, signal }));
   const packages = await readPackages(root, { signal });
   await steps.run("write the disk", () => writeRawDisk(recipe, { root, raw, signal }));
@@ -129,27 +124,15 @@ async function publish(
   await writeJsonFile(paths.record, record);
 }
 
-interface StepTimer {
-  readonly times: { step: string; ms: number }[];
-  run<T>(step: string, act: (onDetail: (detail: string) => void) => Promise<T>): Promise<T>;
-}
-
-function stepTimer(onProgress: BuildImageOptions["onProgress"], signal: AbortSignal | undefined): StepTimer {
-  const began = performance.now();
+/** Steps one after another, each with its time, none begun after an abort. */
+function timedSteps(step: RunStep, signal: AbortSignal | undefined) {
   const times: { step: string; ms: number }[] = [];
-  const tell = (progress: Omit<BuildProgress, "elapsedMs">) =>
-    onProgress?.({ ...progress, elapsedMs: performance.now() - began });
-  return {
-    times,
-    run: async (step, act) => {
-      signal?.throwIfAborted();
-      const start = performance.now();
-      tell({ step });
-      const result = await act((detail) => tell({ step, detail }));
-      const ms = Math.round(performance.now() - start);
-      times.push({ step, ms });
-      tell({ step, stepMs: ms });
-      return result;
-    },
+  const run: RunStep = async (name, body) => {
+    signal?.throwIfAborted();
+    const start = performance.now();
+    const result = await step(name, body);
+    times.push({ step: name, ms: Math.round(performance.now() - start) });
+    return result;
   };
+  return { times, run };
 }

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { chmod, mkdir, readdir, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ImageRecipe, RecipeUser } from "../recipes/types.js";
-import { runProgram } from "./run-program.js";
+import { runHostProgram } from "./host-program.js";
 
 const FONT_FOLDERS = ["usr/share/fonts", "usr/local/share/fonts"];
 
@@ -24,7 +24,7 @@ async function addUser(
   { name, uid, gid, home, shell, sudo }: RecipeUser,
   { root, signal }: { root: string; signal: AbortSignal | undefined },
 ): Promise<void> {
-  const inRoot = (...argv: string[]) => runProgram(["chroot", root, ...argv], { signal });
+  const inRoot = (...argv: string[]) => runHostProgram(["chroot", root, ...argv], { signal });
   await inRoot("groupadd", "--gid", `${gid}`, name);
   await inRoot(
     "useradd",
@@ -53,7 +53,7 @@ async function makeFontCache({
 }): Promise<void> {
   const now = Math.floor(Date.now() / 1000);
   for (const folder of FONT_FOLDERS) await setFolderTimes(join(root, folder), now);
-  await runProgram(["chroot", root, "fc-cache", "--force", "--system-only"], { signal });
+  await runHostProgram(["chroot", root, "fc-cache", "--force", "--system-only"], { signal });
 }
 
 async function setFolderTimes(folder: string, seconds: number): Promise<void> {

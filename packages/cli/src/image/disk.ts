@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { open } from "node:fs/promises";
 import type { ImageRecipe } from "../recipes/types.js";
 import { makeGpt, PARTITION_TYPES, SECTOR } from "./gpt.js";
-import { runProgram } from "./run-program.js";
+import { runHostProgram } from "./host-program.js";
 
 const MIB = 1024 * 1024;
 
@@ -45,7 +45,7 @@ export async function convertToQcow2(
   { target, signal }: { readonly target: string; readonly signal?: AbortSignal | undefined },
 ): Promise<void> {
   const format = ["-f", "raw", "-O", "qcow2", "-c", "-o", "compression_type=zstd"];
-  await runProgram(["qemu-img", "convert", ...format, raw, target], { signal });
+  await runHostProgram(["qemu-img", "convert", ...format, raw, target], { signal });
 }
 
 /**
@@ -63,7 +63,7 @@ async function makeExt4(options: {
   const { root, raw, offset, kib, label, signal } = options;
   const identity = ["-L", label, "-U", randomUUID()];
   const extended = ["-E", `offset=${offset}`];
-  await runProgram(
+  await runHostProgram(
     ["mke2fs", "-q", "-F", "-t", "ext4", "-m", "0", ...identity, "-d", root, ...extended, raw, `${kib}k`],
     { signal },
   );

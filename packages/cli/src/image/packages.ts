@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { runProgram } from "./run-program.js";
+import { runHostProgram } from "./host-program.js";
 
 /** A package installed in a root. */
 export interface InstalledPackage {
@@ -22,9 +22,10 @@ export async function readPackages(
   root: string,
   { signal }: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<InstalledPackage[]> {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: dpkg-query's own placeholders
   const format = "${Package}\\t${Version}\\t${Architecture}\\n";
   const database = `--admindir=${join(root, "var/lib/dpkg")}`;
-  const { stdout } = await runProgram(["dpkg-query", database, "--show", `--showformat=${format}`], {
+  const { stdout } = await runHostProgram(["dpkg-query", database, "--show", `--showformat=${format}`], {
     signal,
   });
   return parsePackages(stdout);

@@ -38,12 +38,12 @@ export async function askSource(source: PreflightSource, home: Home): Promise<Ar
   }
 }
 
-/** A CRIU that is merely absent, or too old on PATH, blocks nothing: the probe brings its own pinned one. */
+/** A CRIU that is merely absent blocks nothing: the probe brings its own pinned one. */
 async function criuItems(home: Home): Promise<PreflightItem[]> {
   const { findCriu, preflight } = await import("@drums/criu");
   const items = await preflight({ home: home.path });
   const code = await findCriu({ home: home.path }).then(() => undefined, codeOf);
-  if (code !== "CRIU_MISSING" && code !== "CRIU_TOO_OLD") return items;
+  if (code !== "CRIU_MISSING") return items;
   return items.map((item) =>
     item.name === "criu" ? { ...item, status: "gap", remedy: COMES_BY_ITSELF } : item,
   );

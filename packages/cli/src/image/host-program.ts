@@ -23,7 +23,7 @@ const SYSTEM_FOLDERS = ["/usr/sbin", "/sbin"];
  * @throws DrumsError PROGRAM_MISSING (a blocker), PROGRAM_FAILED (with the last lines it wrote),
  *   INTERRUPTED where the signal was aborted
  */
-export async function runProgram(
+export async function runHostProgram(
   argv: readonly [string, ...string[]],
   { signal, onLine, cwd = "/", env = {} }: RunOptions = {},
 ): Promise<{ stdout: string }> {
@@ -40,7 +40,7 @@ export async function runProgram(
     const { stdout } = await running;
     return { stdout };
   } catch (error) {
-    throw failure(program, error);
+    throw failure(program, error, signal?.aborted === true);
   }
 }
 
@@ -48,9 +48,10 @@ function systemPath(): string {
   return [process.env.PATH ?? "/usr/bin:/bin", ...SYSTEM_FOLDERS].join(delimiter);
 }
 
-function failure(program: string, error: unknown): unknown {
+/** Ctrl-C reaches the whole process group: the program may end of it before it is cancelled from here. */
+function failure(program: string, error: unknown, isAborted: boolean): unknown {
   if (!(error instanceof ExecaError)) return error;
-  if (error.isCanceled)
+  if (error.isCanceled || isAborted)
     return new DrumsError({ code: "INTERRUPTED", what: `${program} was interrupted`, cause: error });
   if (codeOf(error) === "ENOENT")
     return new DrumsError({
