@@ -50,8 +50,8 @@ export async function withBus<T>(
       await waitForBus(connect);
       return await body({ socket, connect, daemon });
     } finally {
-      const over = once(daemon, "exit");
       if (daemon.exitCode === null && daemon.signalCode === null) {
+        const over = once(daemon, "exit");
         daemon.kill("SIGKILL");
         await over;
       }

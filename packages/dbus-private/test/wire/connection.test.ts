@@ -83,9 +83,13 @@ testNeeding(
       await expect(openBus(connect, { timeoutMs: 50 })).rejects.toMatchObject({ code: "TIMEOUT" });
       daemon.kill("SIGCONT");
       await bus.call(busCall("GetId"));
-      const pending = bus.call({ ...busCall("GetId"), destination: bus.uniqueName });
+      // Stopped first, so that it cannot answer before it is killed.
+      daemon.kill("SIGSTOP");
+      const pending = bus.call(busCall("GetId"));
+      const ended = once(daemon, "exit");
       daemon.kill("SIGKILL");
       await expect(pending).rejects.toMatchObject({ code: "CLOSED" });
+      await ended;
       await expect(openBus(connect)).rejects.toMatchObject({ code: "CONNECT_FAILED" });
     });
   },
