@@ -1,7 +1,15 @@
 export { type NativeChild, spawnNative } from "./child.js";
 export { errnoName, NsexecError, type NsexecErrorFacts, SyscallError } from "./errors.js";
+export { initBinaryPath } from "./init-binary.js";
+export * from "./init-client/index.js";
+export * from "./launch/index.js";
 export { packageRoot } from "./package-root.js";
+export * from "./plan/index.js";
+export { type PreflightItem, type PreflightOptions, preflight } from "./preflight.js";
+export type { PreflightSystem } from "./preflight-system.js";
 export * from "./proc/index.js";
+export * from "./profiles/index.js";
+export * from "./seccomp/index.js";
 export { type ChannelOptions, type ReceiveOptions, SeqpacketChannel } from "./seqpacket.js";
 export {
   openFolderRoot,
@@ -15,8 +23,3 @@ export {
 export type { FileKind, FollowOption } from "./session-resolve.js";
 export type * from "./syscalls/index.js";
 export * as sys from "./syscalls/index.js";
-export { initBinaryPath } from "./init-binary.js";
-export * from "./launch/index.js";
-export * from "./plan/index.js";
-export * from "./profiles/index.js";
-export * from "./seccomp/index.js";
