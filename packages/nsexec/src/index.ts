@@ -1,6 +1,14 @@
+/**
+ * Launch, enter and inspect Linux namespaces: children in namespaces of their own, sessions launched
+ * from a plan in two stages, the safe door to a session's files, readers of /proc, and thin system
+ * calls under `sys`. The native addon loads at the first call that needs it.
+ * @packageDocumentation
+ */
 export { type NativeChild, spawnNative } from "./child.js";
+export { type EnterOptions, type EnterResult, enterSession } from "./enter.js";
 export { errnoName, NsexecError, type NsexecErrorFacts, SyscallError } from "./errors.js";
 export { initBinaryPath } from "./init-binary.js";
+export * from "./init-client/index.js";
 export * from "./init-client/index.js";
 export * from "./launch/index.js";
 export { packageRoot } from "./package-root.js";

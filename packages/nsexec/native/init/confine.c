@@ -62,7 +62,8 @@ void confine(const struct plan *plan) {
 }
 
 void confine_stdio(void) {
-  int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  // Not O_CLOEXEC: where 0 is free it is this very descriptor that stays.
+  int null = open("/dev/null", O_RDWR);
   if (null < 0) fail("stdio", "/dev/null");
   for (int fd = 0; fd < 3; fd++)
     if (dup2(null, fd) < 0) fail("stdio", "/dev/null");

@@ -23,6 +23,7 @@ static void check(const struct plan *plan) {
 _Noreturn static void run_program(const struct plan *plan) {
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) fail("enter", "PR_SET_PDEATHSIG");
   if (setsid() < 0) fail("enter", "setsid");
+  confine_descriptors(control_fd);
   confine(plan);
   ids_become(plan->uid, plan->gid, plan->groups, plan->group_count);
   const char *cwd = plan->cwd ? plan->cwd : "/";

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "fail.h"
 #include "roles.h"
@@ -25,11 +26,20 @@ static int take_control(const char *text) {
   return fcntl(control_fd, F_SETFD, FD_CLOEXEC) == 0;
 }
 
+// A caller may start us without them, and what we open would then land on 0, 1 and 2.
+static int occupy_stdio(void) {
+  int fd;
+  while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd < 3) continue;
+  return fd >= 0 && close(fd) == 0;
+}
+
 int main(int argc, char **argv) {
   if (argc != 3 || !take_control(argv[2])) return usage();
+  // This one's program gets the caller's descriptors and no others.
+  if (strcmp(argv[1], "exec-in-mounts") == 0) role_exec_in_mounts();
+  if (!occupy_stdio()) fail("stdio", "/dev/null");
   if (strcmp(argv[1], "launch") == 0) role_launch();
   if (strcmp(argv[1], "init") == 0) role_init();
-  if (strcmp(argv[1], "exec-in-mounts") == 0) role_exec_in_mounts();
   if (strcmp(argv[1], "enter") == 0) role_enter();
   return usage();
 }

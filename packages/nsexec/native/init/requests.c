@@ -1,6 +1,7 @@
 #include "requests.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -11,6 +12,7 @@
 #include "answers.h"
 #include "children.h"
 #include "protocol.h"
+#include "server.h"
 #include "spawn.h"
 
 enum { MAX_SPAWNING = 64, MAX_WAITING = 256, GROUPS_MAX = 64 };
@@ -132,9 +134,9 @@ static void handle_wait(const struct asker *asker, struct packet *packet) {
 
 static void handle_signal(const struct asker *asker, struct packet *packet) {
   long pid, number;
-  // Not 0, -1 or 1: a mistake in one number must not end the session.
-  if (packet->count != 4 || !packet_number(packet->fields[2], 2, 1 << 30, &pid) ||
-      !packet_number(packet->fields[3], 0, 64, &number))
+  // A negative number is a process group. Not 0, -1 or 1: a mistake in one must not end the session.
+  if (packet->count != 4 || !packet_number(packet->fields[2], -(1 << 30), 1 << 30, &pid) ||
+      !packet_number(packet->fields[3], 0, 64, &number) || (pid > -2 && pid < 2))
     return answer_error(asker, "protocol", EINVAL);
   if (kill((pid_t)pid, (int)number) < 0) return answer_error(asker, "signal", errno);
   answer_ok(asker);
@@ -155,6 +157,16 @@ static void handle_list(const struct asker *asker) {
     }
   }
   answer_send(&answer);
+}
+
+// The host never writes in a session, so init itself removes what a captured run left beside the socket.
+static void handle_remove(const struct asker *asker, struct packet *packet) {
+  const char *name = packet->count == 3 ? packet->fields[2] : "";
+  if (strncmp(name, "run-", 4) != 0 || strchr(name, '/')) return answer_error(asker, "protocol", EINVAL);
+  int folder = open(SERVER_FOLDER, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (folder < 0 || unlinkat(folder, name, 0) < 0) answer_error(asker, "remove", errno);
+  else answer_ok(asker);
+  if (folder >= 0) close(folder);
 }
 
 static struct child *pty_child(const struct packet *packet, size_t count) {
@@ -199,6 +211,7 @@ void request_handle(int connection, char *bytes, size_t length) {
   else if (strcmp(verb, "wait") == 0) handle_wait(&asker, &packet);
   else if (strcmp(verb, "signal") == 0) handle_signal(&asker, &packet);
   else if (strcmp(verb, "list") == 0) handle_list(&asker);
+  else if (strcmp(verb, "remove") == 0) handle_remove(&asker, &packet);
   else if (strcmp(verb, "pty-write") == 0) handle_pty_write(&asker, &packet);
   else if (strcmp(verb, "pty-resize") == 0) handle_pty_resize(&asker, &packet);
   else answer_error(&asker, "protocol", ENOSYS);

@@ -43,21 +43,26 @@ export function startRole(role: "launch" | "exec-in-mounts" | "enter", options: 
   }
 }
 
-/** A packet of the control socket, split at its NULs; `rest` keeps the bytes of a part whole. */
+/** A packet of the control socket, split at its NULs. */
 export interface ControlMessage {
   readonly verb: string;
+  /** A character a byte: a long part comes in pieces, cut anywhere. See {@link decodeField}. */
   readonly fields: readonly string[];
 }
 
 export function parseControl(data: Buffer): ControlMessage {
-  const text = data.toString("utf8");
-  const [verb = "", ...fields] = text.split("\0");
+  const [verb = "", ...fields] = data.toString("latin1").split("\0");
   return { verb, fields };
+}
+
+/** The text of a field, or of joined pieces of one. */
+export function decodeField(bytes: string): string {
+  return Buffer.from(bytes, "latin1").toString("utf8");
 }
 
 /** The error that a `fail STEP PATH ERRNO` packet stands for. */
 export function failureOf({ fields }: ControlMessage, code: string): NsexecError {
-  const [step = "unknown", path = "", errno = "0"] = fields;
+  const [step = "unknown", path = "", errno = "0"] = fields.map(decodeField);
   const name = errnoName(Number(errno));
   const hint = hintForStep(step, name);
   return new NsexecError(code, `${step} failed at ${path || "-"}: ${name}`, {

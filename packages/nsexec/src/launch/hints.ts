@@ -1,5 +1,6 @@
 const HINTS: Readonly<Record<string, string>> = {
-  "mount ELOOP": "A mount point of the root is a symbolic link: a layer that turns it into one is refused.",
+  "mount ELOOP":
+    "The mount point is a symbolic link, which is refused, or the folders of an overlay lie within one another.",
   "folder ELOOP": "A folder of the root is a symbolic link: a layer that turns it into one is refused.",
   "bind ELOOP": "A mount point of the root is a symbolic link: a layer that turns it into one is refused.",
   "mount ENOENT": "The mount point, or a layer that the options name, does not exist.",

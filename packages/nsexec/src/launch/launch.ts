@@ -69,7 +69,8 @@ class InitHandle {
   async found(pid: number, startTime: bigint): Promise<void> {
     this.pid = pid;
     this.startTime = startTime;
-    const pidfd = pidfdOpen(pid);
+    const pidfd = ifAlive(() => pidfdOpen(pid));
+    if (pidfd === undefined) return;
     if ((await readStartTime(pid).catch(() => undefined)) === startTime) this.#pidfd = pidfd;
     else closeSync(pidfd);
   }
@@ -79,11 +80,7 @@ class InitHandle {
     const pidfd = this.#pidfd;
     if (pidfd === undefined) return;
     this.#pidfd = undefined;
-    try {
-      pidfdSendSignal(pidfd, "SIGKILL");
-    } catch (error) {
-      if (!(error instanceof NsexecError && error.code === "ESRCH")) throw error;
-    }
+    ifAlive(() => pidfdSendSignal(pidfd, "SIGKILL"));
     await pidfdWait(pidfd);
     closeSync(pidfd);
   }
@@ -92,6 +89,15 @@ class InitHandle {
   close(): void {
     if (this.#pidfd !== undefined) closeSync(this.#pidfd);
     this.#pidfd = undefined;
+  }
+}
+
+function ifAlive<T>(call: () => T): T | undefined {
+  try {
+    return call();
+  } catch (error) {
+    if (error instanceof NsexecError && error.code === "ESRCH") return undefined;
+    throw error;
   }
 }
 

@@ -1,5 +1,6 @@
 import { NsexecError } from "../errors.js";
 import type { NamespaceId, NamespaceKind } from "../proc/namespaces.js";
+import { decodeField } from "./control.js";
 
 /** What the session's PID 1 says of itself, from inside its root, before anything else runs there. */
 export interface StageTwoReport {
@@ -24,7 +25,7 @@ export interface StageTwoReport {
 export function assembleReport(parts: ReadonlyMap<string, string>): StageTwoReport {
   const part = (name: string): string => {
     const text = parts.get(name);
-    if (text !== undefined) return text;
+    if (text !== undefined) return decodeField(text);
     throw new NsexecError("LAUNCH_FAILED", `the report has no part ${name}`, { step: "report", path: name });
   };
   const status = part("status");

@@ -106,7 +106,7 @@ export const confinementSchema = z.strictObject({
   /** Capabilities kept in the bounding set, by name without CAP_; absent keeps all. */
   capabilities: z.array(text.min(1)).optional(),
   /** A classic BPF program (struct sock_filter, 8 bytes each). */
-  seccomp: z.instanceof(Uint8Array).optional(),
+  seccomp: z.custom<Uint8Array>((value) => value instanceof Uint8Array, "bytes are needed").optional(),
   noNewPrivs: z.boolean().optional(),
 });
 

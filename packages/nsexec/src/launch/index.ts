@@ -1,0 +1,3 @@
+export { type LaunchOptions, launchSession, type PendingSession } from "./launch.js";
+export type { StageTwoReport } from "./report.js";
+export { type RunInMountsOptions, runInMounts } from "./run-in-mounts.js";

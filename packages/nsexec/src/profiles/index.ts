@@ -1,0 +1,13 @@
+export { SESSION_CAPABILITIES } from "./capabilities.js";
+export type { Lower, RootOptions } from "./root.js";
+export {
+  buildConfinement,
+  buildRootMounts,
+  buildSessionPlan,
+  type External,
+  type ProfileName,
+  type RootMounts,
+  type SessionPlan,
+  type SessionPlanOptions,
+  type TmpSizes,
+} from "./session.js";
