@@ -39,12 +39,13 @@ static void wait_for_maps(int released) {
 
 _Noreturn static void become_init(const struct plan *plan, int released) {
   wait_for_maps(released);
+  struct step_context context = {.root = root_bind(plan->root), .userns_fd = -1};
+  steps_take_sources(&plan->inside);
   if (plan->namespaces & CLONE_NEWUSER) {
     ids_become(0, 0, NULL, 0);
     ids_own_proc();
   }
   enter_cgroup_namespace(plan);
-  struct step_context context = {.root = root_bind(plan->root), .userns_fd = -1};
   steps_run(&plan->inside, &context);
   if (sethostname(plan->hostname, strlen(plan->hostname)) < 0) fail("hostname", plan->hostname);
   if (plan->lo) loopback_up();

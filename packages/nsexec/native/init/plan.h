@@ -24,6 +24,7 @@ enum step_kind {
 struct step {
   enum step_kind kind;
   char **args;
+  int tree;  // of a bind from the host: a detached clone of its source; see steps_take_sources
 };
 
 struct steps {

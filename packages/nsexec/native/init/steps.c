@@ -47,10 +47,33 @@ static void bind_in_root(int root, const char *step, const char *source, const c
   close(fd);
 }
 
-static void step_bind(int root, char **args) {
-  unsigned long recursive = plan_number(args[3]) ? MS_REC : 0;
-  if (plan_number(args[2])) bind_in_root(root, "bind", args[1], args[0], recursive);
-  else bind(root, "bind", args[1], args[0], recursive);
+static void attach(int tree, int root, const char *path) {
+  int target = target_of(root, "bind", path);
+  if (sys_move_mount(tree, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0) fail("bind", path);
+  close(target);
+  close(tree);
+}
+
+static int is_host_bind(const struct step *step) {
+  return step->kind == STEP_BIND && !plan_number(step->args[2]);
+}
+
+static int take_source(char **args) {
+  unsigned recursive = plan_number(args[3]) ? AT_RECURSIVE : 0;
+  int tree = sys_open_tree(AT_FDCWD, args[1], OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | recursive);
+  if (tree < 0) fail("bind", args[1]);
+  return tree;
+}
+
+void steps_take_sources(const struct steps *steps) {
+  for (size_t i = 0; i < steps->count; i++)
+    if (is_host_bind(&steps->list[i])) steps->list[i].tree = take_source(steps->list[i].args);
+}
+
+static void step_bind(int root, const struct step *step) {
+  char **args = step->args;
+  if (!is_host_bind(step)) bind_in_root(root, "bind", args[1], args[0], plan_number(args[3]) ? MS_REC : 0);
+  else attach(step->tree ? step->tree : take_source(args), root, args[0]);
   add_flags(root, "bind", args[0], plan_number(args[4]));
 }
 
@@ -101,7 +124,7 @@ static void step_mask(int root, char **args) {
 static void run(const struct step *step, const struct step_context *context) {
   switch (step->kind) {
     case STEP_MOUNT: return step_mount(context->root, step->args);
-    case STEP_BIND: return step_bind(context->root, step->args);
+    case STEP_BIND: return step_bind(context->root, step);
     case STEP_LAYER: return step_layer(context, step->args);
     case STEP_REMOUNT: return add_flags(context->root, "remount", step->args[0], plan_number(step->args[1]));
     case STEP_READ_ONLY: return step_read_only(context->root, step->args);

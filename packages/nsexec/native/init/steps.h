@@ -7,4 +7,8 @@ struct step_context {
   int userns_fd;  // whose id map `layer` steps carry, or -1
 };
 
+// Clones what the binds from the host are to show. To be called while the ids are still the launcher's: the
+// host's folders on the way may be closed to the session's.
+void steps_take_sources(const struct steps *steps);
+
 void steps_run(const struct steps *steps, const struct step_context *context);
