@@ -11,7 +11,7 @@ import { customise } from "./customise.js";
 import { convertToQcow2, writeRawDisk } from "./disk.js";
 import { type InstalledPackage, readPackages } from "./packages.js";
 import { type ImageRecord, imagePaths, readImageRecord } from "./record.js";
-import { takeWorkspace } from "./workspace.js";
+import { inWorkspace } from "./workspace.js";
 
 /** Runs a named step; a progress display stands behind it. */
 export type RunStep = <T>(step: string, run: () => Promise<T>) => Promise<T>;
@@ -54,12 +54,10 @@ export async function buildImage(
   const home = await createHome(options.home);
   const reused = await findBuilt(chosen, home);
   if (reused !== undefined) return reused;
-  const workspace = await takeWorkspace(home.images, chosen.name);
-  try {
-    return await buildIn(workspace.path, { ...options, recipe: chosen, home });
-  } finally {
-    await workspace.remove();
-  }
+  return await inWorkspace(home, {
+    name: chosen.name,
+    build: (scratch) => buildIn(scratch, { ...options, recipe: chosen, home }),
+  });
 }
 
 /** The image of a recipe, where one is there whole; one whose sha256 is not its record's does not count. */

@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { desktopNames, findDesktop, findImageRecipe, imageNames } from "../../src/recipes/index.js";
+
+test.each(desktopNames)("%s starts its X server first, on the frame file that it names", (name) => {
+  const { programs, display } = findDesktop(name);
+  const [server] = programs;
+  expect(server?.startsAfter).toBe("nothing");
+  expect(server?.argv).toContain(display.name);
+  expect(server?.argv).toContain(`${display.width}x${display.height}x${display.depth}`);
+  const frameFolder = server?.argv[server.argv.indexOf("-fbdir") + 1];
+  expect(display.frameFile).toBe(`${frameFolder}/Xvfb_screen0`);
+});
+
+test.each(desktopNames)("every program of %s has a log of its own and a whole environment", (name) => {
+  const { programs, user, display } = findDesktop(name);
+  expect(new Set(programs.map((program) => program.name)).size).toBe(programs.length);
+  for (const { uid, gid, env, name: log } of programs) {
+    expect(log).toMatch(/^[a-z0-9-]+$/);
+    expect([uid, gid]).toEqual([user.uid, user.gid]);
+    expect(env).toMatchObject({ DISPLAY: display.name, HOME: user.home });
+    expect(env.PATH).toContain("/usr/bin");
+  }
+});
+
+test.each(desktopNames)("the folders of %s that root must make are there before the X server", (name) => {
+  const { folders, display } = findDesktop(name);
+  const sockets = folders.find(({ path }) => display.socket.startsWith(`${path}/`));
+  expect(sockets).toMatchObject({ mode: 0o1777, uid: 0 });
+});
+
+test("an unknown name is a fault of usage that lists the known ones", () => {
+  expect(() => findDesktop("kde")).toThrow(
+    expect.objectContaining({
+      code: "UNKNOWN_DESKTOP",
+      exitCode: 2,
+      hint: `use one of: ${desktopNames.join(", ")}`,
+    }),
+  );
+  expect(() => findImageRecipe("kde")).toThrow(
+    expect.objectContaining({
+      code: "UNKNOWN_IMAGE_RECIPE",
+      exitCode: 2,
+      hint: `use one of: ${imageNames.join(", ")}`,
+    }),
+  );
+});
+
+test("no image recipe installs an X server", () => {
+  for (const name of imageNames)
+    expect(findImageRecipe(name).packages.filter((entry) => /xserver|xvfb|xorg/.test(entry))).toEqual([]);
+});
