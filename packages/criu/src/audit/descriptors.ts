@@ -42,7 +42,9 @@ function checkDescriptor(task: Task, descriptor: Descriptor, options: Descriptor
 
 function checkFile(task: Task, { fd, target }: Descriptor, options: DescriptorCheckOptions): Finding[] {
   const object = `fd ${fd} ${target}`;
-  const mount = options.mounts.get(mountIdOf(infoOf(task, fd, options)));
+  const mountId = mountIdOf(infoOf(task, fd, options));
+  if (mountId === undefined) return []; // closed meanwhile, or its process has ended
+  const mount = options.mounts.get(mountId);
   if (mount === undefined) return [finding("descriptor-foreign-mount", object, task)];
   if (mount.fsType === "mqueue")
     return target.startsWith("/") && isFile(task, fd, options)
@@ -107,8 +109,9 @@ function infoOf(task: Task, fd: number, { proc }: DescriptorCheckOptions): strin
   return readText(`${proc}/${task.pid}/fdinfo/${fd}`) ?? "";
 }
 
-function mountIdOf(info: string): number {
-  return Number(/^mnt_id:\s*(\d+)/m.exec(info)?.[1] ?? -1);
+function mountIdOf(info: string): number | undefined {
+  const id = /^mnt_id:\s*(\d+)/m.exec(info)?.[1];
+  return id === undefined ? undefined : Number(id);
 }
 
 function isFile(task: Task, fd: number, options: DescriptorCheckOptions): boolean {

@@ -197,5 +197,9 @@ export interface Finding extends Rule {
 
 /** A finding of a rule. */
 export function finding(rule: RuleId, object: string, process?: FindingProcess): Finding {
-  return { rule, ...RULES[rule], object, ...(process === undefined ? {} : { process }) };
+  return { rule, ...RULES[rule], object, ...(process === undefined ? {} : { process: identityOf(process) }) };
+}
+
+function identityOf({ pid, innerPid, name }: FindingProcess): FindingProcess {
+  return { pid, ...(innerPid === undefined ? {} : { innerPid }), name };
 }

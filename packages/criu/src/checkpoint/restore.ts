@@ -7,10 +7,10 @@ import type { Criu } from "../install/find.js";
 import { callCriu } from "../rpc/client.js";
 import type { CriuRequest, CriuResponse } from "../rpc/messages.js";
 import type { NotifyHandler } from "../rpc/notify.js";
-import { killChildren } from "./children.js";
 import { failureError, type LogFiles, withLog } from "./failure.js";
 import { bringLoopbackUp } from "./loopback.js";
 import { type CheckpointFlags, DEFAULT_FLAGS, type ExternalBind, sharedOptions } from "./options.js";
+import { killRemains, RestoredRoot } from "./remains.js";
 
 /** Options of {@link restore}. */
 export interface RestoreOptions {
@@ -83,6 +83,7 @@ async function callRestore(options: RestoreOptions, files: LogFiles): Promise<Cr
     openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY),
   );
   const [imagesDirFd = -1, workDirFd = -1] = folders;
+  const root = new RestoredRoot();
   try {
     return await callCriu(options.criu, restoreRequest(options, { imagesDirFd, workDirFd }), {
       start: {
@@ -91,12 +92,16 @@ async function callRestore(options: RestoreOptions, files: LogFiles): Promise<Cr
         errorFile: files.errors,
         ...(options.cgroupFd === undefined ? {} : { cgroupFd: options.cgroupFd }),
       },
-      beforeKill: killChildren,
-      onNotify: handlerOf(options),
+      onRemains: killRemains,
+      onNotify: handlerOf(options, root),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
       ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
     });
+  } catch (error) {
+    await root.end();
+    throw error;
   } finally {
+    root.close();
     for (const fd of folders) closeSync(fd);
   }
 }
@@ -123,11 +128,14 @@ function restoreRequest(
   };
 }
 
-function handlerOf({ flags, onNotify }: RestoreOptions): NotifyHandler {
+function handlerOf({ flags, onNotify }: RestoreOptions, root: RestoredRoot): NotifyHandler {
   const emptyNet = flags?.emptyNet ?? DEFAULT_FLAGS.emptyNet;
   return async (notification) => {
     const { stage, pid } = notification;
-    if (emptyNet && stage === "setup-namespaces" && pid !== undefined) await bringLoopbackUp(pid);
+    if (stage === "setup-namespaces" && pid !== undefined) {
+      root.found(pid);
+      if (emptyNet) await bringLoopbackUp(pid);
+    }
     await onNotify?.(notification);
   };
 }

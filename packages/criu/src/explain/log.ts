@@ -12,8 +12,8 @@ export interface LogLine {
   readonly raw: string;
 }
 
-/** `(00.035168)      1: Error (criu/util.c:1534): rlimit: Can't …` with every part before the message optional. */
-const LINE = /^(?:\((\d+\.\d+)\)\s*)?(?:(\d+):\s*)?(?:(Error|Warn)\s+\(([^)]+)\):\s*)?(.*)$/;
+/** `(00.035168)      1: Error (criu/util.c:1534): rlimit: Can't …` with every part before the message optional; no times below level 3. */
+const LINE = /^(?:\((\d+\.\d+)\))?\s*(?:(\d+):\s*)?(?:(Error|Warn)\s+\(([^)]+)\):\s*)?(.*)$/;
 
 /** Parses a CRIU log, line by line. */
 export function parseLog(text: string): LogLine[] {

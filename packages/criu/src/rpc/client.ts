@@ -1,6 +1,5 @@
 import { closeSync } from "node:fs";
 import { isFieldSet } from "@bufbuild/protobuf";
-import { CriuError } from "../errors.js";
 import { criu_notifySchema, criu_req_type } from "../gen/rpc_pb.js";
 import type { Criu } from "../install/find.js";
 import {
@@ -12,21 +11,15 @@ import {
 } from "./messages.js";
 import { isStage, type Notification, type NotifyHandler } from "./notify.js";
 import { type StartOptions, type Swrk, startSwrk } from "./start.js";
+import { abortedError, closedError, type StopOptions, stopperFor } from "./stopper.js";
 
 /** Options of {@link callCriu}. */
-export interface CallOptions {
+export interface CallOptions extends StopOptions {
   readonly start?: StartOptions;
   /** Told of each notification, one at a time; the request must ask for them (`notifyScripts`). */
   readonly onNotify?: NotifyHandler;
-  /** Kills criu when aborted. The tasks of a dump run on. */
-  readonly signal?: AbortSignal;
-  /** Kills criu when this has passed. Default 120 000. */
-  readonly timeoutMs?: number;
-  /** Called before criu is killed for an abort or the time bound, to clear what would be left. */
-  readonly beforeKill?: (criuPid: number) => void;
 }
 
-const DEFAULT_TIMEOUT_MS = 120_000;
 /** criu ends by itself once its socket is closed; one that does not is killed. */
 const END_TIMEOUT_MS = 5_000;
 
@@ -41,11 +34,11 @@ export async function callCriu(
   request: CriuRequest,
   options: CallOptions = {},
 ): Promise<CriuResponse> {
-  options.signal?.throwIfAborted();
+  if (options.signal?.aborted) throw abortedError(options.signal.reason);
   const swrk = await startSwrk(criu, options.start);
   const stopper = stopperFor(swrk, options);
   try {
-    swrk.socket.send(encodeRequest(request));
+    send(swrk, encodeRequest(request));
     return await Promise.race([converse(swrk, options.onNotify, stopper.signal), stopper.stopped]);
   } finally {
     stopper.dispose();
@@ -63,23 +56,24 @@ async function converse(
   let refused: { reason: unknown } | undefined;
   for (;;) {
     const packet = await swrk.socket.receive();
-    if (packet === undefined) throw await closedError(swrk);
-    const { data, fds } = packet;
-    const response = decodeResponse(data);
+    if (packet === undefined) throw await goneError(swrk);
+    const response = decodeResponse(packet.data);
     if (response.type !== criu_req_type.NOTIFY) {
       if (refused !== undefined) throw refused.reason;
       return response;
     }
-    const failure = await handle(
-      onNotify,
-      notificationOf(response, { fds, criuPid: swrk.child.pid, signal }),
-    );
+    const context = { fds: packet.fds, criuPid: swrk.child.pid, signal };
+    const failure = await handle(onNotify, notificationOf(response, context));
     refused ??= failure;
     if (!signal.aborted) send(swrk, encodeNotifyReply(failure === undefined));
   }
 }
 
-async function handle(onNotify: NotifyHandler, notification: Notification | undefined) {
+/** What the handler rejected with, or undefined where it did not. */
+async function handle(
+  onNotify: NotifyHandler,
+  notification: Notification | undefined,
+): Promise<{ reason: unknown } | undefined> {
   if (notification === undefined) return undefined;
   try {
     await onNotify(notification);
@@ -91,75 +85,32 @@ async function handle(onNotify: NotifyHandler, notification: Notification | unde
   }
 }
 
+/** A stage that this package does not know is answered with success and told to nobody. */
 function notificationOf(
-  response: CriuResponse,
-  rest: { fds: readonly number[]; criuPid: number; signal: AbortSignal },
+  { notify }: CriuResponse,
+  context: Pick<Notification, "fds" | "criuPid" | "signal">,
 ): Notification | undefined {
-  const { notify } = response;
   if (notify === undefined || !isStage(notify.script)) return undefined;
   const hasPid = isFieldSet(notify, criu_notifySchema.field.pid);
-  return { stage: notify.script, ...(hasPid ? { pid: notify.pid } : {}), ...rest };
+  return { stage: notify.script, ...(hasPid ? { pid: notify.pid } : {}), ...context };
 }
 
-/** A criu that died while a handler ran is found at the next read. */
+/** A criu that has died is found at the next read. */
 function send(swrk: Swrk, packet: Buffer): void {
   try {
     swrk.socket.send(packet);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && /^(EPIPE|ECONNRESET)$/.test(String(error.code))))
-      throw error;
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code !== "EPIPE" && code !== "ECONNRESET") throw error;
   }
 }
 
-/** Turns an abort or the time bound into the end of criu and a rejection. */
-function stopperFor(swrk: Swrk, options: CallOptions) {
-  const { signal, timeoutMs = DEFAULT_TIMEOUT_MS, beforeKill = () => {} } = options;
-  const controller = new AbortController();
-  let reject: (reason: CriuError) => void = () => {};
-  const stopped = new Promise<never>((_, rejectStopped) => {
-    reject = rejectStopped;
-  });
-  stopped.catch(() => {});
-  const stop = (error: CriuError) => {
-    beforeKill(swrk.child.pid);
-    swrk.child.kill("SIGKILL");
-    controller.abort(error);
-    reject(error);
-  };
-  const onAbort = () => stop(abortedError(signal?.reason));
-  const timer = setTimeout(() => stop(timeoutError(timeoutMs)), timeoutMs);
-  signal?.addEventListener("abort", onAbort, { once: true });
-  const dispose = () => {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", onAbort);
-  };
-  return { signal: controller.signal, stopped, dispose };
+async function goneError(swrk: Swrk): Promise<Error> {
+  const { signal, code } = await swrk.child.exited;
+  return closedError(swrk.child.pid, signal ?? `exit status ${code}`);
 }
 
 async function endOf(swrk: Swrk): Promise<void> {
   const timer = setTimeout(() => swrk.child.kill("SIGKILL"), END_TIMEOUT_MS);
   await swrk.child.exited.finally(() => clearTimeout(timer));
-}
-
-async function closedError(swrk: Swrk): Promise<CriuError> {
-  const status = await swrk.child.exited;
-  const how = status.signal ?? `exit status ${status.code}`;
-  return new CriuError("RPC_CLOSED", `criu (pid ${swrk.child.pid}) ended without an answer: ${how}`, {
-    hint: "See the log; a process that was being dumped runs on, a half restored one is gone",
-    facts: { pid: swrk.child.pid, how },
-  });
-}
-
-function abortedError(cause: unknown): CriuError {
-  return new CriuError("RPC_ABORTED", "The call to criu was aborted by its caller", {
-    hint: "Nothing is to be done: criu was ended, a process that was being dumped runs on",
-    cause,
-  });
-}
-
-function timeoutError(timeoutMs: number): CriuError {
-  return new CriuError("RPC_TIMEOUT", `criu did not answer within ${timeoutMs} ms`, {
-    hint: "See the log for what it was doing; give a larger timeoutMs for a very large session",
-    facts: { timeoutMs },
-  });
 }

@@ -1,4 +1,4 @@
-import { closeSync, openSync } from "node:fs";
+import { closeSync, fstatSync, openSync } from "node:fs";
 import {
   type IdMap,
   type MountStep,
@@ -28,6 +28,8 @@ export interface StartOptions {
 export interface Swrk {
   readonly child: NativeChild;
   readonly socket: SeqpacketChannel;
+  /** Inode of criu's own end. */
+  readonly socketInode: bigint;
 }
 
 const SOCKET_FD = 3;
@@ -47,7 +49,7 @@ export async function startSwrk(criu: Criu, options: StartOptions = {}): Promise
       { source: errors, target: 2 },
       { source: far, target: SOCKET_FD },
     ]);
-    return { child, socket };
+    return { child, socket, socketInode: fstatSync(far, { bigint: true }).ino };
   } catch (error) {
     socket.close();
     throw error;

@@ -182,3 +182,14 @@ test("a restore's line gives its time, inner pid, level and source", () => {
     raw: "(00.107011)     19: Error (criu/mount.c:12): mnt: what",
   });
 });
+
+test("a line of a quiet log, which has no time, keeps its pid and level", () => {
+  expect(
+    parseLog("     1: Error (criu/files-reg.c:2175): File bin/sh has bad size 2 (expect 1)")[0],
+  ).toMatchObject({
+    pid: 1,
+    level: "error",
+    source: "criu/files-reg.c:2175",
+    message: "File bin/sh has bad size 2 (expect 1)",
+  });
+});

@@ -116,3 +116,21 @@ export async function until<T>(
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
+
+/** Kills a process that need not be a child of ours, and waits until it is gone. */
+export async function endProcess(pid: number): Promise<void> {
+  let pidfd: number;
+  try {
+    pidfd = sys.pidfdOpen(pid);
+  } catch {
+    return;
+  }
+  try {
+    sys.pidfdSendSignal(pidfd, "SIGKILL");
+    await sys.pidfdWait(pidfd);
+  } catch {
+    // It has ended meanwhile.
+  } finally {
+    closeSync(pidfd);
+  }
+}

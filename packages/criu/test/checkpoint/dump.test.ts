@@ -1,0 +1,183 @@
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { sys } from "@drums/nsexec";
+import { afterEach, beforeEach, expect } from "vitest";
+import { testNeeding } from "../../../../tools/testing/needs.js";
+import { auditSession, CriuError, type DumpOptions, dump } from "../../src/index.js";
+import { CRIU_NEEDS, testCriu } from "../helpers/criu.js";
+import { launchTiny, type TinySession, until } from "../helpers/session.js";
+
+let session: TinySession;
+beforeEach(async () => {
+  session = await launchTiny();
+  await counts();
+});
+afterEach(() => session.end());
+
+/** The session's own count goes up: it lives. */
+async function counts(): Promise<void> {
+  const read = async () => Number(await session.read("count")) || 0;
+  const before = await read().catch(() => 0);
+  await until("a higher count", async () => (await read()) > before || undefined);
+}
+
+async function dumpIt(more: Partial<DumpOptions> = {}) {
+  return dump({
+    criu: await testCriu(),
+    pid: session.pid,
+    imagesDir: join(session.folder, "images"),
+    workDir: join(session.folder, "work-of-criu"),
+    ...more,
+  });
+}
+
+function failed(call: Promise<unknown>): Promise<CriuError> {
+  return call.then(
+    () => Promise.reject(new Error("the dump did not fail")),
+    (error: unknown) => (error instanceof CriuError ? error : Promise.reject(error)),
+  );
+}
+
+const images = () => readdirSync(join(session.folder, "images"));
+
+testNeeding(CRIU_NEEDS, "a dump leaves the session running and says how long it stood still", async () => {
+  const report = await dumpIt();
+  expect(report.stats?.pagesWritten).toBeGreaterThan(10);
+  expect(report.frozenMs).toBeLessThan(report.totalMs);
+  expect(images()).toContain("inventory.img");
+  await counts();
+});
+
+testNeeding(
+  CRIU_NEEDS,
+  "at post-dump every task stands still, so that files and memory are one moment",
+  async () => {
+    let states: string[] = [];
+    const stages: string[] = [];
+    await dumpIt({
+      onPostDump: async () => {
+        const first = await session.read("count");
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        states = [first, await session.read("count")];
+      },
+      onNotify: ({ stage }) => {
+        stages.push(stage);
+      },
+    });
+    expect(states[0]).toBe(states[1]);
+    expect(stages.indexOf("pre-dump")).toBeLessThan(stages.indexOf("post-dump"));
+    await counts();
+  },
+);
+
+testNeeding(
+  CRIU_NEEDS,
+  "a failure at post-dump fails the dump with that very error, and the session lives on",
+  async () => {
+    const reason = new Error("the upper could not be copied");
+    await expect(dumpIt({ onPostDump: () => Promise.reject(reason) })).rejects.toBe(reason);
+    expect(images()).toEqual([]);
+    expect(readFileSync(join(session.folder, "work-of-criu", "dump.log"), "utf8")).not.toBe("");
+    await counts();
+    await dumpIt();
+  },
+);
+
+for (const stage of ["pre-dump", "network-lock", "post-dump"] as const)
+  testNeeding(
+    CRIU_NEEDS,
+    `criu killed at ${stage} gives a typed error, and the session lives on and is dumped again`,
+    async () => {
+      const error = await failed(
+        dumpIt({
+          onNotify: (notification) => {
+            if (notification.stage === stage) process.kill(notification.criuPid, "SIGKILL");
+          },
+        }),
+      );
+      expect(error).toMatchObject({
+        code: "RPC_CLOSED",
+        facts: { how: "SIGKILL" },
+        log: { file: expect.stringContaining("dump.log") },
+      });
+      expect(images()).toEqual([]);
+      await counts();
+      await dumpIt();
+      await counts();
+    },
+  );
+
+testNeeding(CRIU_NEEDS, "an abort ends criu at once, and the session lives on", async () => {
+  const controller = new AbortController();
+  let told: AbortSignal | undefined;
+  const error = await failed(
+    dumpIt({
+      signal: controller.signal,
+      onPostDump: ({ signal }) => {
+        told = signal;
+        controller.abort();
+        return new Promise(() => {});
+      },
+    }),
+  );
+  expect(error.code).toBe("RPC_ABORTED");
+  expect(told?.aborted).toBe(true);
+  await counts();
+});
+
+testNeeding(
+  CRIU_NEEDS,
+  "a dump that does not end within its time is ended, and the session lives on",
+  async () => {
+    const error = await failed(dumpIt({ timeoutMs: 500, onPostDump: () => new Promise(() => {}) }));
+    expect(error).toMatchObject({ code: "RPC_TIMEOUT", facts: { timeoutMs: 500 } });
+    await counts();
+  },
+);
+
+testNeeding(
+  CRIU_NEEDS,
+  "a full disk is named as such, its images are removed, and the session lives on",
+  async () => {
+    const folder = join(session.folder, "images");
+    mkdirSync(folder);
+    sys.mount(folder, { source: "small", fsType: "tmpfs", data: "size=64k" });
+    try {
+      const error = await failed(dumpIt());
+      expect(error.code).toBe("DISK_FULL");
+      expect(error.explanation).toMatchObject({ known: true, rule: "disk-full" });
+      expect(images()).toEqual([]);
+    } finally {
+      sys.umount2(folder);
+    }
+    await counts();
+    await dumpIt();
+  },
+);
+
+testNeeding(CRIU_NEEDS, "a process that is not there is refused before criu is started", async () => {
+  expect(await failed(dumpIt({ pid: 2 ** 22 - 1 }))).toMatchObject({
+    code: "DUMP_FAILED",
+    facts: { pid: 2 ** 22 - 1 },
+  });
+});
+
+testNeeding(
+  CRIU_NEEDS,
+  "what the audit refuses CRIU refuses too, and both say why: a descriptor of the host",
+  async () => {
+    await session.end();
+    session = await launchTiny(undefined, "exec 7</etc/hostname");
+    await counts();
+    const audit = await auditSession({ initPid: session.pid });
+    expect(audit.verdict).toBe("refuse");
+    expect(audit.findings[0]).toMatchObject({
+      rule: "descriptor-foreign-mount",
+      object: "fd 7 /etc/hostname",
+    });
+    const error = await failed(dumpIt());
+    expect(error).toMatchObject({ code: "DUMP_FAILED", explanation: { known: true, rule: "foreign-mount" } });
+    expect(error.log?.lines[0]).toContain("Can't lookup mount=");
+    await counts();
+  },
+);
