@@ -28,7 +28,7 @@ test("packets keep their borders, whatever their size", () => {
   const [near, far] = socketpairSeqpacket();
   const packets = [Buffer.from("one"), Buffer.alloc(100_000, 7), Buffer.from("three")];
   for (const packet of packets) sendPacket(near, packet);
-  expect(packets.map(() => receivePacket(far)?.data)).toEqual(packets);
+  for (const packet of packets) expect(receivePacket(far)?.data.equals(packet)).toBe(true);
   expect(receivePacket(far)).toBeUndefined();
   closeSync(near);
   expect(receivePacket(far)).toEqual({ data: Buffer.alloc(0), fds: [] });
