@@ -14,7 +14,7 @@ struct asker {
   char id[ID_MAX];
 };
 
-// Places for connections; a closed one has the descriptor -1.
+// Places for connections; a free one has the descriptor -1. The reset comes before all else.
 void connections_reset(void);
 bool connection_add(int fd);
 int connection_fd(int connection);

@@ -99,6 +99,7 @@ static void serve(struct round *round) {
 _Noreturn void server_run(int listener) {
   static struct round round;
   int signals = watch_children();
+  connections_reset();
   bool accepting = true, reaped = false;
   for (;;) {
     gather(&round, signals, listener, accepting);

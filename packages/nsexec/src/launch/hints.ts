@@ -15,7 +15,8 @@ const HINTS: Readonly<Record<string, string>> = {
   "clone ENOSPC": "Raise /proc/sys/user/max_user_namespaces, or the one of the namespace concerned.",
   "clone EBUSY": "The cgroup enables controllers for its children, so it cannot hold processes itself.",
   "clone ENODEV": "The cgroup was removed.",
-  "exec ENOENT": "The file is in no layer of the root: for a session, add the layer that holds drums-init.",
+  "exec ENOENT":
+    "The file, or the interpreter it names, is missing there. A session needs a layer that holds drums-init.",
   "exec EACCES": "The file is not executable, or its folder is not open to the user.",
   "enter ESRCH": "The session has ended.",
 };
