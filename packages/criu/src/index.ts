@@ -37,8 +37,9 @@ export { CriuError, type CriuErrorCode, type CriuErrorDetails, type LogExcerpt }
 export { type Explanation, explainFailure } from "./explain/explain.js";
 export { type LogLine, parseLog } from "./explain/log.js";
 export { FAILURES, type FailureRule, type Phase } from "./explain/rules.js";
+export type { ServedPackage } from "./install/apt-root.js";
 export { type InstallOptions, installCriu } from "./install/bundle.js";
-export { type FetchedDeb, fetchDebs, type PinnedDeb, type Progress } from "./install/debs.js";
+export { type FetchedDeb, fetchDebs, type PinnedDeb, type Progress, resolvePins } from "./install/debs.js";
 export { type Criu, type FindOptions, findCriu, OLDEST_VERSION } from "./install/find.js";
 export { DEFAULT_VERSION, PINNED_VERSIONS } from "./install/pins.js";
 export { type KernelCache, openKernelCache } from "./kernel-cache.js";

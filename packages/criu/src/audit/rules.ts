@@ -43,7 +43,7 @@ export const RULES = {
   "mount-nsfs": {
     severity: "refuses",
     title: "A namespace file is bound into the session",
-    remedy: "Unmount it",
+    remedy: "Unmount it before the checkpoint",
     triedOn: ALL,
   },
   "mount-overmounted-root": {

@@ -204,6 +204,13 @@ export const FAILURES: readonly FailureRule[] = [
     remedy: "Install iproute2, tar and gzip, and see that PATH holds them",
   },
   {
+    id: "pid-taken",
+    pattern: /Can't fork for (?<object>\d+): File exists/,
+    cause: "A pid of the dumped tree is in use by another process",
+    remedy: "Dump trees that have a pid namespace of their own, as every session has",
+    phases: ["restore"],
+  },
+  {
     id: "leader-outside",
     pattern: /A session leader of \d+\(\d+\) is outside of its pid namespace/,
     cause: "A process belongs to a terminal session whose leader is outside",

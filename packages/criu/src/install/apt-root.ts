@@ -7,10 +7,19 @@ import { archiveFor, readArchives, readCodename } from "./archive.js";
 
 const KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
+/** A package as a suite's list has it. */
+export interface ServedPackage {
+  readonly name: string;
+  readonly version: string;
+  readonly sha256: string;
+}
+
 /** An apt of our own: other sources, other state, other cache, an empty dpkg status. */
 export interface AptRoot {
   /** sha256 by `name=version`, of those versions that are served. */
   servedHashes(pins: readonly { name: string; version: string }[]): Promise<Map<string, string>>;
+  /** What the suite serves of these, newest version each. */
+  candidates(names: readonly string[]): Promise<ServedPackage[]>;
   /** Downloads packages into a folder; apt names the files. */
   download(pins: readonly { name: string; version: string }[], options: { target: string }): Promise<void>;
   remove(): Promise<void>;
@@ -39,13 +48,17 @@ export async function openAptRoot(suite: string, options: { architecture: string
 }
 
 function rootWith(root: string, config: string): AptRoot {
+  const show = async (args: readonly string[]) => {
+    // Exits 100 where one is not served, and still shows the others.
+    const { stdout } = await execa("apt-cache", ["-c", config, "show", ...args], { reject: false });
+    return parseShownPackages(stdout);
+  };
   return {
     servedHashes: async (pins) => {
-      const names = pins.map(({ name, version }) => `${name}=${version}`);
-      // Exits 100 where one is not served, and still shows the others.
-      const { stdout } = await execa("apt-cache", ["-c", config, "show", ...names], { reject: false });
-      return parseShownHashes(stdout);
+      const served = await show(pins.map(({ name, version }) => `${name}=${version}`));
+      return new Map(served.map(({ name, version, sha256 }) => [`${name}=${version}`, sha256]));
     },
+    candidates: (names) => show(["--no-all-versions", ...names]),
     download: async (pins, { target }) => {
       const names = pins.map(({ name, version }) => `${name}=${version}`);
       await apt("apt-get", ["-c", config, "-qq", "download", ...names], target);
@@ -54,17 +67,16 @@ function rootWith(root: string, config: string): AptRoot {
   };
 }
 
-/** sha256 by `name=version` in the stanzas that `apt-cache show` prints. */
-export function parseShownHashes(text: string): Map<string, string> {
-  const hashes = new Map<string, string>();
-  for (const stanza of text.split(/\n\n+/)) {
-    const [name, version, hash] = ["Package", "Version", "SHA256"].map((field) =>
+/** The packages in the stanzas that `apt-cache show` prints. */
+export function parseShownPackages(text: string): ServedPackage[] {
+  return text.split(/\n\n+/).flatMap((stanza) => {
+    const [name, version, sha256] = ["Package", "Version", "SHA256"].map((field) =>
       new RegExp(`^${field}: (.+)$`, "m").exec(stanza)?.[1]?.trim(),
     );
-    if (name !== undefined && version !== undefined && hash !== undefined)
-      hashes.set(`${name}=${version}`, hash);
-  }
-  return hashes;
+    return name !== undefined && version !== undefined && sha256 !== undefined
+      ? [{ name, version, sha256 }]
+      : [];
+  });
 }
 
 /** apt.conf(5): a file given by -c is read after the machine's own, so #clear removes its hooks. */

@@ -1,7 +1,7 @@
 import { copyFile, mkdir, mkdtemp, readFile, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { CriuError } from "../errors.js";
-import { type AptRoot, openAptRoot } from "./apt-root.js";
+import { type AptRoot, openAptRoot, type ServedPackage } from "./apt-root.js";
 import { sha256File } from "./digest.js";
 
 /** A Debian package by exact name, version and hash, with the suites that may serve it. */
@@ -59,6 +59,28 @@ export async function fetchDebs(options: {
   }
   if (wanted.length > 0) throw failure ?? notServed(wanted);
   return packages.map((pin) => ({ ...pin, path: join(target, debFileName(pin)) }));
+}
+
+/**
+ * What a suite serves of some packages today, for new pins.
+ * @throws {CriuError} `PIN_NOT_SERVED` naming what is not served, `APT_FAILED`, `NO_DEBIAN_ARCHIVE`
+ */
+export async function resolvePins(options: {
+  readonly names: readonly string[];
+  readonly suite: string;
+  readonly architecture: string;
+}): Promise<ServedPackage[]> {
+  const { names, suite, architecture } = options;
+  const root = await openAptRoot(suite, { architecture });
+  try {
+    const served = await root.candidates(names);
+    const missing = names.filter((name) => !served.some((one) => one.name === name));
+    if (missing.length === 0) return served;
+    const pins = missing.map((name) => ({ name, version: "any", architecture, sha256: "", suites: [suite] }));
+    throw notServed(pins);
+  } finally {
+    await root.remove();
+  }
 }
 
 async function fetchFromSuite(

@@ -123,6 +123,7 @@ const MET: readonly [rule: string, phase: "dump" | "restore", line: string][] = 
     "(00.041)      1: Error (criu/mount.c:1): mnt: Unable to mount /proc/self/fd/11: Invalid argument",
   ],
   ["descriptor-limit", "restore", "(00.041) Error (criu/servicefd.c:1): sfd: Can't chose service_fd_base"],
+  ["pid-taken", "restore", "Error (criu/cr-restore.c:1237): Can't fork for 15670: File exists"],
   ["disk-full", "dump", "(00.041) Error (criu/bfd.c:1): Error flushing image: No space left on device"],
 ];
 

@@ -17,11 +17,11 @@ export interface TinySession {
   end(): Promise<void>;
 }
 
-const PROGRAMS = ["/bin/sh", "/bin/sleep", "/bin/umount", "/bin/cat"];
+const PROGRAMS = ["/bin/sh", "/bin/sleep", "/bin/umount", "/bin/cat", "/bin/rm", "/usr/bin/unshare"];
 
 /** A root with a shell and the libraries it needs, and the folders that are mounted over. */
 export async function tinyRoot(root: string): Promise<void> {
-  for (const folder of ["proc", "tmp", "dev", "old", "bin"])
+  for (const folder of ["proc", "tmp", "dev", "old", "bin", "usr/bin"])
     await mkdir(join(root, folder), { recursive: true });
   for (const program of PROGRAMS) {
     await copyFile(await realpath(program), join(root, program));
@@ -34,7 +34,7 @@ export async function tinyRoot(root: string): Promise<void> {
 }
 
 /** Counts up in /count, twenty times a second; the process beneath it only sleeps. */
-const COUNT = "n=0; sleep 100000 & while :; do n=$((n+1)); echo $n > /count; sleep 0.05; done";
+export const COUNT = "n=0; sleep 100000 & while :; do n=$((n+1)); echo $n > /count; sleep 0.05; done";
 
 /** The overlay of a session or sibling. */
 export function overlayData(layers: { lowers: readonly string[]; upper: string; work: string }): string {

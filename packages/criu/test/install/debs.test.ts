@@ -3,8 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { testNeeding } from "../../../../tools/testing/needs.js";
-import { parseShownHashes } from "../../src/install/apt-root.js";
-import { copyDebs, debFileName, fetchDebs, type PinnedDeb, parseSha256Sums } from "../../src/install/debs.js";
+import { parseShownPackages } from "../../src/install/apt-root.js";
+import {
+  copyDebs,
+  debFileName,
+  fetchDebs,
+  type PinnedDeb,
+  parseSha256Sums,
+  resolvePins,
+} from "../../src/install/debs.js";
 import { sha256 } from "../../src/install/digest.js";
 
 let folder: string;
@@ -38,12 +45,10 @@ test("hashes are read from sha256sum's own listing", () => {
 
 test("hashes are read from the stanzas of apt-cache show", () => {
   const text = `Package: a\nVersion: 1\nSHA256: ${"1".repeat(64)}\nDescription: x\n more\n\nPackage: b\nVersion: 2:1\nSHA256: ${"2".repeat(64)}\n`;
-  expect(parseShownHashes(text)).toEqual(
-    new Map([
-      ["a=1", "1".repeat(64)],
-      ["b=2:1", "2".repeat(64)],
-    ]),
-  );
+  expect(parseShownPackages(text)).toEqual([
+    { name: "a", version: "1", sha256: "1".repeat(64) },
+    { name: "b", version: "2:1", sha256: "2".repeat(64) },
+  ]);
 });
 
 test("a folder of packages with a SHA256SUMS file serves in place of the network", async () => {
@@ -106,5 +111,14 @@ testNeeding(APT, "a suite that the archive does not have gives apt's own words",
   await expect(fetchDebs({ packages: [odd], target: folder })).rejects.toMatchObject({
     code: "APT_FAILED",
     message: expect.stringContaining("no-such-suite"),
+  });
+});
+
+testNeeding(APT, "what a suite serves today can be pinned", async () => {
+  const [served] = await resolvePins({ names: ["libuuid1"], suite: "bookworm", architecture: "amd64" });
+  expect(served).toEqual({
+    name: "libuuid1",
+    version: expect.stringMatching(/^2\.38/),
+    sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
   });
 });
