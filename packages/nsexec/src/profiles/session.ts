@@ -50,7 +50,7 @@ export interface SessionPlan {
  * that a desktop needs and nothing of the host. See the README for what each profile holds off.
  */
 export function buildSessionPlan(options: SessionPlanOptions): SessionPlan {
-  const { profile, hostname, tmpSizes = {}, limits } = options;
+  const { hostname, tmpSizes = {}, limits } = options;
   const { hostMounts, root, idMap, externals } = buildRootMounts(options);
   const plan: LaunchPlan = {
     namespaces: ["mnt", "pid", "uts", "ipc", "net", "cgroup", ...(idMap ? (["user"] as const) : [])],
@@ -61,7 +61,8 @@ export function buildSessionPlan(options: SessionPlanOptions): SessionPlan {
       ...devSteps(externals[0]?.hostPath),
       ...tmpfsSteps(tmpSizes),
       ...hostFiles(hostname),
-      ...(profile === "hardened" ? maskSteps() : []),
+      // In compat too: root there is the host's, and may write core_pattern without any capability.
+      ...maskSteps(),
     ],
     hostname,
     lo: true,

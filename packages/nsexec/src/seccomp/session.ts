@@ -1,3 +1,4 @@
+import { NsexecError } from "../errors.js";
 import { CLONE_NEW } from "../syscalls/constants.js";
 import { compileFilter, type FilterRule } from "./compile.js";
 
@@ -92,7 +93,14 @@ export const SESSION_RULES: readonly FilterRule[] = [
   ),
 ];
 
-/** The filter that every process of a session runs under. */
+/**
+ * The filter that every process of a session runs under.
+ * @throws NsexecError code ARCHITECTURE_UNSUPPORTED elsewhere than on x86-64, where it would refuse everything
+ */
 export function sessionFilter(): Buffer {
+  if (process.arch !== "x64")
+    throw new NsexecError("ARCHITECTURE_UNSUPPORTED", `there is no session filter for ${process.arch}`, {
+      hint: "Launch sessions on x86-64, or leave `seccomp` out of the plan, which opens the kernel to them.",
+    });
   return compileFilter(SESSION_RULES);
 }
