@@ -25,8 +25,8 @@ export interface ImageRecipe {
   readonly suite: string;
   /** Installed on top of mmdebstrap's `minbase`, without recommended packages. */
   readonly packages: readonly string[];
-  /** dpkg(1) `path-exclude` patterns, in force for later installations inside the image as well. */
-  readonly pathExclude: readonly string[];
+  /** Folders that stay empty, also when packages are installed inside the image later (dpkg's `path-exclude`). */
+  readonly emptyFolders: readonly string[];
   readonly user: RecipeUser;
   readonly files: readonly RecipeFile[];
   readonly disk: {

@@ -27,12 +27,12 @@ export const openboxImage: ImageRecipe = {
     "sudo",
     "procps",
   ],
-  pathExclude: [
-    "/usr/share/doc/*",
-    "/usr/share/info/*",
-    "/usr/share/locale/*",
-    "/usr/share/lintian/*",
-    "/usr/share/man/*",
+  emptyFolders: [
+    "/usr/share/doc",
+    "/usr/share/info",
+    "/usr/share/lintian",
+    "/usr/share/locale",
+    "/usr/share/man",
   ],
   user: STANDARD_USER,
   files: [
