@@ -84,18 +84,25 @@ export interface RestoreGround {
   readonly layers: readonly { readonly name: string; readonly digest: string }[];
   /** Externals that will be bound, by key. */
   readonly externals?: readonly { readonly key: string }[];
+  /** Limits of this process by the manifest's names. A lower one would silently cap the restored tasks. */
+  readonly limits?: Readonly<Record<string, number>>;
   /** Accept a CRIU newer than the checkpoint's; newer ones read older images. Default false. */
   readonly allowNewer?: boolean;
 }
 
 /**
  * Refuses a restore that could not be right, before CRIU is called.
- * @throws {CriuError} `CRIU_VERSION_MISMATCH`, `LAYER_CHANGED`, `EXTERNAL_MISSING`
+ * @throws {CriuError} `CRIU_VERSION_MISMATCH`, `LAYER_CHANGED`, `EXTERNAL_MISSING`, `LIMIT_TOO_LOW`
  */
 export function assertRestorable(manifest: CheckpointManifest, ground: RestoreGround): void {
   assertVersion(manifest, ground);
   assertLayers(manifest, ground);
-  const bound = new Set((ground.externals ?? []).map(({ key }) => key));
+  assertExternals(manifest, ground);
+  assertLimits(manifest, ground);
+}
+
+function assertExternals(manifest: CheckpointManifest, { externals = [] }: RestoreGround): void {
+  const bound = new Set(externals.map(({ key }) => key));
   const missing = manifest.externals.find(({ key }) => !bound.has(key));
   if (missing === undefined) return;
   throw new CriuError(
@@ -106,6 +113,21 @@ export function assertRestorable(manifest: CheckpointManifest, ground: RestoreGr
       facts: { key: missing.key, mountPoint: missing.mountPoint },
     },
   );
+}
+
+function assertLimits(manifest: CheckpointManifest, { limits = {} }: RestoreGround): void {
+  for (const [name, needed] of Object.entries(manifest.limits)) {
+    const found = limits[name];
+    if (found === undefined || found >= needed) continue;
+    throw new CriuError(
+      "LIMIT_TOO_LOW",
+      `The limit ${name} is ${found} here, the checkpoint needs ${needed}`,
+      {
+        hint: `Start drums with a higher limit (ulimit), at least ${needed}`,
+        facts: { limit: name, needed, found },
+      },
+    );
+  }
 }
 
 function assertVersion(manifest: CheckpointManifest, { criu, allowNewer = false }: RestoreGround): void {

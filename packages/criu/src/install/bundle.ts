@@ -39,11 +39,23 @@ export async function installCriu(options: InstallOptions): Promise<Criu> {
   const work = await mkdtemp(join(options.home, "criu", `.new-${pins.criu}-`));
   try {
     const record = await buildBundle(work, pins, options);
-    await rm(folder, { recursive: true, force: true });
-    await rename(join(work, "bundle"), folder);
-    return bundleCriu(folder, record);
+    return (await place(join(work, "bundle"), folder))
+      ? bundleCriu(folder, record)
+      : await installCriu(options);
   } finally {
     await rm(work, { recursive: true, force: true });
+  }
+}
+
+/** Puts a finished bundle in its place; false where another process has put one there at the same time. */
+async function place(bundle: string, folder: string): Promise<boolean> {
+  await rm(folder, { recursive: true, force: true });
+  try {
+    await rename(bundle, folder);
+    return true;
+  } catch (error) {
+    if (/^(ENOTEMPTY|EEXIST)$/.test((error as NodeJS.ErrnoException).code ?? "")) return false;
+    throw error;
   }
 }
 

@@ -105,4 +105,14 @@ describe("before CRIU is called", () => {
       expect.objectContaining({ code: "EXTERNAL_MISSING", facts: { key: "dev", mountPoint: "/dev" } }),
     );
   });
+
+  test("a limit below the checkpoint's is refused, as it would cap the tasks in silence", () => {
+    expect(() => assertRestorable(MANIFEST, { ...GROUND, limits: { nofile: 1024 } })).not.toThrow();
+    expect(() => assertRestorable(MANIFEST, { ...GROUND, limits: { nofile: 256 } })).toThrowError(
+      expect.objectContaining({
+        code: "LIMIT_TOO_LOW",
+        facts: { limit: "nofile", needed: 1024, found: 256 },
+      }),
+    );
+  });
 });

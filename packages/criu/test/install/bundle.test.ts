@@ -85,3 +85,12 @@ test("pins name every package once, with a version and a hash", () => {
   expect(new Set(packages.map(({ name }) => name)).size).toBe(packages.length);
   expect(packages.map(({ name }) => name)).toContain("libc6");
 });
+
+testNeeding(CRIU_NEEDS, "two installs at the same time both end with the one intact bundle", async () => {
+  await copyOfBundle();
+  await rm(join(home, "criu", "4.2.1", "bundle.json"));
+  const [first, second] = await Promise.all([installCriu({ home }), installCriu({ home })]);
+  expect(first.file).toBe(second.file);
+  expect((await findCriu({ home })).version).toBe("4.2.1");
+  expect(await readdir(join(home, "criu"))).toEqual(["4.2.1"]);
+});
