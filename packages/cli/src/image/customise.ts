@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { chmod, mkdir, readdir, utimes, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, stat, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ImageRecipe, RecipeUser } from "../recipes/types.js";
 import { runHostProgram } from "./host-program.js";
 
-const FONT_FOLDERS = ["usr/share/fonts", "usr/local/share/fonts"];
+/** Font folders lie here, and so does what their links lead to. */
+const SHARED_DATA = ["usr/share", "usr/local/share"];
 
 /**
  * Turns a fresh Debian root into a recipe's own: user, files, machine id, font cache.
@@ -51,17 +52,17 @@ async function makeFontCache({
   root: string;
   signal: AbortSignal | undefined;
 }): Promise<void> {
-  const now = Math.floor(Date.now() / 1000);
-  for (const folder of FONT_FOLDERS) await setFolderTimes(join(root, folder), now);
+  for (const folder of SHARED_DATA) await keepWholeSeconds(join(root, folder));
   await runHostProgram(["chroot", root, "fc-cache", "--force", "--system-only"], { signal });
 }
 
-async function setFolderTimes(folder: string, seconds: number): Promise<void> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  for (const entry of entries) {
-    if (entry.isDirectory()) await setFolderTimes(join(folder, entry.name), seconds);
+/** For a folder and all below it; links are not followed. */
+async function keepWholeSeconds(folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (entry.isDirectory()) await keepWholeSeconds(join(folder, entry.name));
   }
-  await utimes(folder, seconds, seconds).catch(() => {});
+  const seconds = Math.floor((await stat(folder)).mtimeMs / 1000);
+  await utimes(folder, seconds, seconds);
 }
 
 async function putFile(path: string, content: string, mode: number): Promise<void> {

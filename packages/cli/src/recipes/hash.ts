@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { ImageRecipe } from "./types.js";
 
 /** Raised when the way an image is built changes what the same recipe gives. */
-const BUILD_FORMAT = 1;
+const BUILD_FORMAT = 2;
 
 /**
  * sha256 of a recipe in hexadecimal, the same for equal recipes whatever the order of their keys.

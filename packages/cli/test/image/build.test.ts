@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseMountinfo } from "@drums/nsexec/proc";
 import { inspectImage, mountRoot } from "@drums/rootfs";
+import { execa } from "execa";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Need, testNeeding } from "../../../../tools/testing/needs.js";
 import { createHome, type Home, homeAt } from "../../src/home.js";
@@ -147,6 +148,31 @@ testNeeding(
     });
     expect(await readdir(home.images)).toEqual([]);
   },
+);
+
+testNeeding(
+  MOUNT,
+  "the font cache holds: a desktop's first start scans no font and writes no cache of its own",
+  async () => {
+    const { path: image } = await testImage();
+    const root = await mountRoot({ image, stateDir: home.path, holder: "test" });
+    try {
+      const { stdout } = await execa("chroot", ["--userspec=1000:1000", root.path, "fc-list"], {
+        env: { HOME: "/home/user", FC_DEBUG: "16", PATH: process.env.PATH },
+        extendEnv: false,
+      });
+      const times = [
+        ...stdout.matchAll(/FcCacheTimeValid dir "(.*)" cache checksum (\S+) dir checksum (\S+)/g),
+      ];
+      expect(times.length).toBeGreaterThan(5);
+      for (const [, folder, cached, found] of times) expect([folder, cached]).toEqual([folder, found]);
+      expect(stdout).not.toContain("FcDirCacheWriteDir");
+      expect(stdout).toContain("DejaVu Sans Mono");
+    } finally {
+      await root.release();
+    }
+  },
+  IMAGE_TIMEOUT_MS,
 );
 
 test("an unknown recipe is refused before anything is made", async () => {

@@ -17,7 +17,7 @@ const ENVIRONMENT = {
 } as const;
 
 /** Coloured and without history expansion, so that what is typed into the shell is what it runs. */
-const PROMPT = String.raw`\[\e[1;32m\]\u@\h\[\e[0m\]:\[\e[1;34m\]\w\[\e[0m\]\$ `;
+const PROMPT = String.raw`\[\e[1;38;5;28m\]\u@\h\[\e[0m\]:\[\e[1;38;5;25m\]\w\[\e[0m\]\$ `;
 
 /** -noreset, else the server starts anew when its last client leaves; -nolisten tcp, else it is on the network. */
 const XVFB = program("xserver", "nothing", "stays", [
