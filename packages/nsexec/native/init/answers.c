@@ -27,12 +27,10 @@ static int free_place(void) {
 
 bool connections_full(void) { return free_place() < 0; }
 
-bool connection_add(int fd) {
+void connection_add(int fd) {
   int place = free_place();
-  if (place < 0) return false;
   connections[place].fd = fd;
   connections[place].generation++;
-  return true;
 }
 
 int connection_fd(int connection) { return connections[connection].fd; }

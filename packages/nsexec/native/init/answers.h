@@ -16,7 +16,7 @@ struct asker {
 
 // Places for connections; a free one has the descriptor -1. The reset comes before all else.
 void connections_reset(void);
-bool connection_add(int fd);
+void connection_add(int fd);  // not to be called when full
 int connection_fd(int connection);
 bool connections_full(void);
 void connection_close(int connection);

@@ -18,6 +18,8 @@ bool packet_split(struct packet *packet, char *bytes, size_t length) {
 bool packet_number(const char *field, long min, long max, long *number) {
   char *end;
   errno = 0;
-  *number = strtol(field, &end, 10);
-  return errno == 0 && end != field && *end == 0 && *number >= min && *number <= max;
+  long value = strtol(field, &end, 10);
+  if (errno != 0 || end == field || *end || value < min || value > max) return false;
+  *number = value;
+  return true;
 }

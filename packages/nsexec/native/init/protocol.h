@@ -14,5 +14,5 @@ struct packet {
 // Splits LENGTH bytes in place; false where the packet is not terminated or has too many fields.
 bool packet_split(struct packet *packet, char *bytes, size_t length);
 
-// A field as a number within MIN…MAX.
+// A field as a number within MIN…MAX; NUMBER is left alone where it is none.
 bool packet_number(const char *field, long min, long max, long *number);

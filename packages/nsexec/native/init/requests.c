@@ -62,6 +62,7 @@ static const char *take(struct cursor *cursor) {
   return "";
 }
 
+// MIN where the field is no number of the range: what is counted by it stays within bounds.
 static long take_number(struct cursor *cursor, long min, long max) {
   long number = min;
   if (!packet_number(take(cursor), min, max, &number)) cursor->bad = true;

@@ -31,12 +31,14 @@ int server_listen(void) {
   return fd;
 }
 
-// False where accept failed for a reason that stays (no descriptor, no memory): the caller then pauses,
-// because the listener would be readable again at once.
-static bool accept_one(int listener) {
-  int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-  if (fd < 0) return errno == EAGAIN || errno == ECONNABORTED || errno == EINTR;
-  if (!connection_add(fd)) close(fd);
+// Takes all that wait, as far as there are places. False where accept failed for a reason that stays (no
+// descriptor, no memory): the caller then pauses, because the listener would be readable again at once.
+static bool accept_waiting(int listener) {
+  while (!connections_full()) {
+    int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0) return errno == EAGAIN || errno == ECONNABORTED || errno == EINTR;
+    connection_add(fd);
+  }
   return true;
 }
 
@@ -109,6 +111,6 @@ _Noreturn void server_run(int listener) {
     if (round.count && round.fds[0].revents) read_signals(signals);
     serve(&round);
     reaped = children_reap(REAP_AT_ONCE, request_child_finished);
-    accepting = round.count < 2 || !round.fds[1].revents || accept_one(listener);
+    accepting = round.count < 2 || !round.fds[1].revents || accept_waiting(listener);
   }
 }

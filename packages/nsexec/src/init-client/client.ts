@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { NsexecError } from "../errors.js";
 import { SeqpacketChannel } from "../seqpacket.js";
 import type { SessionConnectOptions, SessionRoot } from "../session-files.js";
@@ -16,6 +17,7 @@ import {
 } from "./messages.js";
 
 const FOLDER = "/run/drums";
+const RETRY_MS = 20;
 const SOCKET = `${FOLDER}/init.sock`;
 
 /** Options of {@link connectInit}. */
@@ -42,12 +44,27 @@ export interface RunResult extends ExitStatus {
 
 /**
  * Connects to the init of a session. Close it before a dump: a connection from outside cannot be dumped.
- * @throws SyscallError ENOENT, ECONNREFUSED; NsexecError code WRONG_PEER, WRONG_KIND
+ * @throws SyscallError ENOENT, ECONNREFUSED; NsexecError code WRONG_PEER, WRONG_KIND, TIMEOUT
  */
 export async function connectInit(root: SessionRoot, options: ConnectInitOptions = {}): Promise<InitClient> {
-  const { peerUids, timeoutMs = 10_000 } = options;
-  const fd = await root.connect(SOCKET, { type: "seqpacket", ...(peerUids ? { peerUids } : {}) });
-  return new InitClient(root, new SeqpacketChannel(fd), timeoutMs);
+  const { timeoutMs = 10_000 } = options;
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    const fd = await tryConnect(root, options);
+    if (fd !== undefined) return new InitClient(root, new SeqpacketChannel(fd), timeoutMs);
+    if (Date.now() > deadline) throw timedOut("connect", timeoutMs);
+    await sleep(RETRY_MS);
+  }
+}
+
+/** Undefined while init has more callers than places. */
+async function tryConnect(root: SessionRoot, { peerUids }: ConnectInitOptions): Promise<number | undefined> {
+  try {
+    return await root.connect(SOCKET, { type: "seqpacket", ...(peerUids ? { peerUids } : {}) });
+  } catch (error) {
+    if (error instanceof NsexecError && error.code === "EAGAIN") return undefined;
+    throw error;
+  }
 }
 
 interface Pending {

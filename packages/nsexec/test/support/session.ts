@@ -37,6 +37,8 @@ const PROGRAMS = [
   "umount",
   "stty",
   "head",
+  "ln",
+  "mkfifo",
 ];
 
 /** A folder with a small root of this machine's own programs, and room for one session. */
