@@ -32,7 +32,6 @@ export type RootfsErrorCode =
   | "OVERLAY_TOO_LONG"
   | "OVERLAY_TOO_MANY_LAYERS"
   | "OVERLAY_NOT_FOUND"
-  | "OVERLAY_MISMATCH"
   | "UPPER_EXISTS"
   | "COPY_FAILED"
   // layers

@@ -32,6 +32,7 @@ export async function preflight({
     filesystem(known, "ext4", "blocker"),
     await program(system, "qemu-img", "qemu-utils", "blocker"),
     await program(system, "qemu-io", "qemu-utils", "blocker"),
+    await program(system, "e2fsck", "e2fsprogs", "gap"),
     await program(system, "dpkg-deb", "dpkg", "gap"),
     await program(system, "cp", "coreutils", "blocker"),
     ...(await ways(system)),

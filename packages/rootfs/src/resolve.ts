@@ -47,7 +47,7 @@ export async function resolveInRoot(
       done.pop();
       continue;
     }
-    const target = exists ? await linkTarget(join(root, ...done, part)) : undefined;
+    const target: Link = exists ? await linkTarget(join(root, ...done, part)) : undefined;
     exists &&= target !== "missing";
     const follow = typeof target === "object" && (pending.length > 0 || followLast);
     if (!follow) {
@@ -62,8 +62,10 @@ export async function resolveInRoot(
   return { inside: `/${done.join("/")}`, host: join(root, ...done), exists };
 }
 
-/** The link's target; "missing"; or undefined for what is no link. */
-async function linkTarget(path: string): Promise<{ readonly to: string } | "missing" | undefined> {
+/** A link's target; "missing"; or undefined for what is no link. */
+type Link = { readonly to: string } | "missing" | undefined;
+
+async function linkTarget(path: string): Promise<Link> {
   try {
     const stats = await lstat(path);
     return stats.isSymbolicLink() ? { to: await readlink(path) } : undefined;

@@ -23,7 +23,7 @@ export interface SourceOptions {
 }
 
 /** A node of QEMU's block graph, as its QAPI schema (`BlockdevOptions`) spells it. */
-export type BlockNode = { readonly [key: string]: string | boolean | null | BlockNode };
+export type BlockNode = { readonly [key: string]: string | number | boolean | null | BlockNode };
 
 /** An image that passed all checks of its header and tables, ready to be handed to QEMU. */
 export interface ImageSource {

@@ -44,8 +44,8 @@ export async function* readTar(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
   const long: { name?: string; linkName?: string } = {};
   for (;;) {
     const header = await source.take(BLOCK_BYTES);
-    if (header.length === 0 || header.every((byte) => byte === 0)) return;
-    if (header.length < BLOCK_BYTES) throw unreadable("it ends inside a header");
+    if (header.length < BLOCK_BYTES) throw unreadable("it ends without its closing block");
+    if (header.every((byte) => byte === 0)) return;
     verifyChecksum(header);
     const size = numberAt(header, 124, 12);
     const type = header.toString("latin1", 156, 157);

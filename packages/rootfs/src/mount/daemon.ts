@@ -63,8 +63,8 @@ export async function findDaemons(
 export async function isAlive({ pid, startTime }: DaemonIdentity): Promise<boolean> {
   try {
     if (String(await readStartTime(pid)) !== startTime) return false;
-    // A zombie has a start time but serves nothing any more.
-    return !/^State:\tZ/m.test(await readFile(`/proc/${pid}/status`, "utf8"));
+    // One that is ending, or a zombie, has a start time but no memory any more, and so no command line.
+    return (await readFile(`/proc/${pid}/cmdline`, "utf8")) !== "";
   } catch {
     return false;
   }

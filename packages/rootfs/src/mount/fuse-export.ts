@@ -1,3 +1,4 @@
+import { readMountinfo } from "@drums/nsexec/proc";
 import type { BlockNode } from "../image/source.js";
 import { type DaemonIdentity, startDaemon } from "./daemon.js";
 import type { RootFolder } from "./layout.js";
@@ -23,6 +24,16 @@ export async function exportByFuse(
     file: "qemu-storage-daemon",
     argv: storageDaemonArguments(folder, node, writable),
   });
+}
+
+/**
+ * Lets the kernel send the export one request at a time, for a reader and writer of one thread: without
+ * read-ahead nothing is on its way while the thread waits for a write.
+ */
+export async function serialiseWrites(system: RootSystem, disk: string): Promise<void> {
+  const mount = (await readMountinfo("self")).find(({ mountPoint }) => mountPoint === disk);
+  if (!mount) throw new Error(`no export is mounted at ${disk}`);
+  await system.writeSysfs(`/sys/class/bdi/${mount.major}:${mount.minor}/read_ahead_kb`, "0");
 }
 
 /**

@@ -93,7 +93,8 @@ async function holdRoot(
     return joined;
   }
   // Half-made, or its daemon is gone. The holders of a lost root keep their hold, to be given up by them.
-  await teardownRoot(folder, { system, timeoutMs, leaveLoops: whole !== undefined });
+  if (await system.exists(folder.path))
+    await teardownRoot(folder, { system, timeoutMs, leaveLoops: whole !== undefined });
   return await acquireRoot(context, source, { identity: asked.identity, holders });
 }
 

@@ -10,7 +10,7 @@ import { attachLoop } from "./loop.js";
 import type { RootSystem } from "./system.js";
 
 /** The image's set-user-id files and device nodes mean nothing on the host; sessions see them through overlays. */
-const HOST_FLAGS = sys.MS.NODEV | sys.MS.NOSUID | sys.MS.NOATIME;
+const HOST_FLAGS = sys.MS.RDONLY | sys.MS.NODEV | sys.MS.NOSUID | sys.MS.NOATIME;
 
 /** Options that keep each driver from touching its log on a read-only mount. */
 const WITHOUT_REPLAY: Readonly<Record<string, string>> = {
@@ -38,28 +38,26 @@ export interface PartitionMount {
   readonly disk: string;
   readonly partition: Partition;
   readonly target: string;
-  /** Default true: no byte of the disk changes, not even by a journal. */
-  readonly readOnly?: boolean;
   readonly journal?: Journal;
 }
 
 /**
- * Cuts a partition out of a disk with a loop device and mounts it. The loop device goes with its last user.
+ * Cuts a partition out of a disk with a loop device and mounts it read-only: no byte of the disk changes,
+ * not even by a journal. The loop device goes with its last user.
  *
  * @returns the loop device
  * @throws RootfsError NO_FREE_LOOP, LOOP_FAILED, MOUNT_FAILED
  */
 export async function mountPartition(system: RootSystem, request: PartitionMount): Promise<string> {
-  const { disk, partition, target, readOnly = true, journal = noJournal } = request;
+  const { disk, partition, target, journal = noJournal } = request;
   await journal.acquire({ kind: "loop", id: disk, offset: partition.start });
   const range = { file: disk, offset: partition.start, bytes: partition.bytes };
-  const loop = await attachLoop(system, { ...range, readOnly });
+  const loop = await attachLoop(system, { ...range, readOnly: true });
   try {
     const fsType = MOUNTABLE[partition.filesystem?.kind ?? "swap"] ?? "";
-    const flags = HOST_FLAGS | (readOnly ? sys.MS.RDONLY : sys.MS.NOEXEC);
-    const data = readOnly ? (WITHOUT_REPLAY[fsType] ?? "") : "";
+    const data = WITHOUT_REPLAY[fsType] ?? "";
     await journal.acquire({ kind: "mount", id: target, device: loop.device });
-    await system.mount(target, { source: loop.device, fsType, flags, data });
+    await system.mount(target, { source: loop.device, fsType, flags: HOST_FLAGS, data });
     return loop.device;
   } catch (error) {
     throw mountFailed(request, loop.device, error);

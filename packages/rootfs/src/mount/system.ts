@@ -1,5 +1,5 @@
 import { closeSync } from "node:fs";
-import { access, constants, mkdir, open, rm, rmdir } from "node:fs/promises";
+import { access, constants, mkdir, open, rm, rmdir, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { sys } from "@drums/nsexec";
 import { execa } from "execa";
@@ -34,8 +34,13 @@ export interface RootSystem {
   removeFile(path: string): Promise<void>;
   exists(path: string): Promise<boolean>;
   onPath(program: string): Promise<boolean>;
-  /** Runs a short program to its end; rejects with its stderr. */
-  run(file: string, argv: readonly string[]): Promise<void>;
+  /** Runs a short program to its end; rejects, with its stderr, for an exit status not in `succeeds` (default 0). */
+  run(
+    file: string,
+    argv: readonly string[],
+    options?: { readonly succeeds: readonly number[] },
+  ): Promise<void>;
+  writeSysfs(path: string, text: string): Promise<void>;
   attachLoop(request: LoopRequest): Promise<LoopDevice>;
   detachLoop(device: string): Promise<void>;
   mount(target: string, options: sys.MountOptions): Promise<void>;
@@ -54,15 +59,34 @@ export const realSystem: RootSystem = {
   removeFile: (path) => rm(path, { force: true }),
   exists,
   onPath: isOnPath,
-  run: async (file, argv) => {
-    await execa(file, argv, { timeout: PROGRAM_TIMEOUT_MS, stdin: "ignore", env: { LC_ALL: "C" } });
-  },
+  run,
+  writeSysfs: async (path, text) => writeFile(path, text),
   attachLoop,
   detachLoop: async (device) => sys.loopDetach(device),
   mount: async (target, options) => sys.mount(target, options),
   unmount: async (target, flags) => sys.umount2(target, flags),
   endProcess,
 };
+
+async function run(
+  file: string,
+  argv: readonly string[],
+  { succeeds }: { readonly succeeds: readonly number[] } = { succeeds: [0] },
+): Promise<void> {
+  const env = { LC_ALL: "C", PATH: searchPath().join(delimiter) };
+  const options = { timeout: PROGRAM_TIMEOUT_MS, stdin: "ignore", env } as const;
+  try {
+    await execa(file, argv, options);
+  } catch (error) {
+    const { exitCode } = error as { exitCode?: number };
+    if (exitCode === undefined || !succeeds.includes(exitCode)) throw error;
+  }
+}
+
+/** Root's PATH may lack the folders that hold modprobe, mke2fs and e2fsck. */
+function searchPath(): string[] {
+  return [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin", "/sbin"];
+}
 
 /**
  * With LO_FLAGS_AUTOCLEAR, so that the kernel itself takes the device down when its last user is gone,
@@ -112,7 +136,7 @@ function isGone(error: unknown): boolean {
 }
 
 async function isOnPath(program: string): Promise<boolean> {
-  for (const folder of (process.env.PATH ?? "").split(delimiter)) {
+  for (const folder of searchPath()) {
     const found = await access(join(folder, program), constants.X_OK).then(
       () => true,
       () => false,
