@@ -39,6 +39,7 @@ const PROGRAMS = [
   "head",
   "ln",
   "mkfifo",
+  "perl",
 ];
 
 /** A folder with a small root of this machine's own programs, and room for one session. */
