@@ -155,6 +155,12 @@ describe.each(PROFILES)("a %s session", (profile) => {
     }
   });
 
+  testNeeding(["root"], "outlives its caller: its PID 1 is no child of ours", async () => {
+    await withSession(profile, async ({ session }) => {
+      expect((await readStat(session.initPid)).ppid).not.toBe(process.pid);
+    });
+  });
+
   testNeeding(["root"], "that waits for go does nothing: its socket is not there", async () => {
     const stage = makeStage(profile);
     try {
