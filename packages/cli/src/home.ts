@@ -44,6 +44,7 @@ export function findHome({
 
 /** Makes the folders that are missing, readable by their owner alone: sessions hold people's data. */
 export async function createHome(home: Home): Promise<Home> {
+  if (`${home.path}/`.startsWith("/run/")) throw hiddenHome(home);
   try {
     for (const room of ROOMS) await mkdir(home[room], { recursive: true, mode: 0o700 });
     return home;
@@ -161,4 +162,16 @@ export function parseJsonRecord<T>(text: string, schema: z.ZodType<T>, where: st
 function issueText(issue: z.core.$ZodIssue): string {
   const path = issue.path.map(String).join(".");
   return path === "" ? issue.message : `${path}: ${issue.message}`;
+}
+
+/** CRIU works with a /run of its own, in which a home there would be out of sight. */
+function hiddenHome({ path }: Home): DrumsError {
+  return new DrumsError({
+    code: "HOME_UNUSABLE",
+    exitCode: EXIT.blocker,
+    what: "DRUMS_HOME cannot lie below /run",
+    where: path,
+    why: "checkpoints and restores mount a private /run over it",
+    hint: "name a folder elsewhere by DRUMS_HOME or --home",
+  });
 }

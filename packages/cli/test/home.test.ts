@@ -51,6 +51,14 @@ test("a home that cannot be made is a blocker with a remedy", async () => {
   });
 });
 
+test("a home below /run is refused: a restore hides it", async () => {
+  await expect(createHome(homeAt("/run/drums-home"))).rejects.toMatchObject({
+    code: "HOME_UNUSABLE",
+    exitCode: 3,
+    where: "/run/drums-home",
+  });
+});
+
 test("a JSON file is replaced whole and leaves no temporary file", async () => {
   const path = join(dir, "session.json");
   await writeJsonFile(path, { version: 1, name: "a", big: 5n });

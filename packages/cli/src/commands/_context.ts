@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { EXIT, type ExitCode, isAbort } from "../errors.js";
 import { findHome, type Home } from "../home.js";
+import { interruptedStatus } from "../interrupt.js";
 import { jsonText } from "../json.js";
 import type { TableOptions } from "../render/claims.js";
 import { errorDocument, exitCodeOf, renderError } from "../render/error.js";
@@ -65,7 +66,8 @@ export function createContext(facts: ContextFacts): CommandContext & { exitCode(
         status = result.exitCode ?? EXIT.done;
       } catch (thrown) {
         progress.close();
-        status = signal.aborted && isAbort(thrown) ? interruptedStatus(signal) : exitCodeOf(thrown);
+        const interrupted = isAbort(thrown) ? interruptedStatus(signal) : undefined;
+        status = interrupted ?? exitCodeOf(thrown);
         if (isJson) stdout.write(jsonText({ error: errorDocument(thrown) }));
         stderr.write(renderError(thrown, paintFor(stderr, env), env));
       }
@@ -78,20 +80,6 @@ export function withCommonOptions(command: Command): Command {
   return command
     .option("--json", "one JSON document on stdout; progress stays on stderr")
     .option("--home <dir>", "where drums keeps its things (default: DRUMS_HOME, or /var/lib/drums)");
-}
-
-/** Why a signal was aborted, by main.ts: the name of a signal of the operating system. */
-export interface Interruption {
-  readonly signal: NodeJS.Signals;
-  readonly number: number;
-}
-
-/** 128 + the signal's number, as shells say it. */
-function interruptedStatus(signal: AbortSignal): number {
-  const reason: unknown = signal.reason;
-  const cause: unknown = reason instanceof Error ? reason.cause : undefined;
-  const isInterruption = typeof cause === "object" && cause !== null && "number" in cause;
-  return isInterruption && typeof cause.number === "number" ? 128 + cause.number : EXIT.fault;
 }
 
 function textOf({ text }: CommandResult, stdout: Output, env: NodeJS.ProcessEnv): string {

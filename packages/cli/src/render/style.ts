@@ -2,7 +2,7 @@
 export interface Output {
   write(text: string): unknown;
   readonly isTTY?: boolean;
-  readonly columns?: number;
+  readonly columns?: number | undefined;
 }
 
 /** Colours that a terminal of any theme shows. */

@@ -286,6 +286,8 @@ const STEPS = [
   "readiness",
   "token",
   "dump",
+  "original",
+  "parity",
   "teardown",
 ];
 

@@ -3,6 +3,9 @@ import { lives, sameFile } from "./identity.js";
 import { likeReference } from "./pixels.js";
 import { type ClaimRule, expect } from "./rule.js";
 
+/** A run that came to its end ended with these. */
+const LAST_STEPS = ["original", "parity", "teardown"] as const;
+
 /** The original goes on as if there were no siblings. */
 export const originalUnharmed: ClaimRule = {
   id: "original-unharmed",
@@ -68,6 +71,9 @@ export const allSteps: ClaimRule = {
     return [
       ...eventFaults.map((fault) => expect(false, "", fault)),
       expect(ends.length > 0, `${ends.length} steps`, `${EVENTS} tells of no step`),
+      ...LAST_STEPS.filter((step) => !ends.some((end) => end.step === step)).map((step) =>
+        expect(false, "", `the run ended before step ${step}`),
+      ),
       ...open.map((step) => expect(false, "", `step ${step} has no end`)),
       ...bad.map(({ step, outcome, error }) =>
         expect(false, "", `step ${step} ${outcome}: ${error?.message ?? "no reason"}`),
