@@ -3,12 +3,15 @@ import { basename, join, resolve } from "node:path";
 import { codeOf, DrumsError, EXIT, messageOf } from "../errors.js";
 import { readJsonFile } from "../home.js";
 import { VERSION } from "../version.js";
-import { allEstablished } from "./claims/index.js";
+import { allEstablished, noneFailed } from "./claims/index.js";
 import { EVENTS } from "./events.js";
 import { listContent, MANIFEST, parseManifest, sumFiles } from "./manifest.js";
 import { attemptNumber } from "./names.js";
 import { type Claim, claimsRecord, type ParityGap } from "./records/claims.js";
 import { computeOutcome, type Outcome } from "./seal.js";
+
+/** Gaps are looked for up to here: a folder's name is not ours alone to choose. */
+const MAX_ATTEMPTS = 9999;
 
 /** What became of a file since its sum was written. */
 export interface FileFault {
@@ -45,7 +48,12 @@ export interface AttemptReport {
 export interface EvidenceReport {
   readonly path: string;
   readonly attempts: readonly AttemptReport[];
-  /** Every attempt is intact, and the last one's claims are all established. Earlier failures stay and are shown. */
+  /** Numbers below the highest of which there is no folder: attempts are never left out, so they were removed. */
+  readonly missingAttempts: readonly number[];
+  /**
+   * Every attempt is there and intact, and none of the last one's claims failed or was left unreached. Earlier
+   * failures stay and are shown.
+   */
   readonly ok: boolean;
 }
 
@@ -55,10 +63,17 @@ export interface EvidenceReport {
  */
 export async function verifyEvidence(dir: string): Promise<EvidenceReport> {
   const path = resolve(dir);
+  const folders = await attemptFolders(path);
   const attempts: AttemptReport[] = [];
-  for (const folder of await attemptFolders(path)) attempts.push(await verifyAttempt(folder));
-  const last = attempts.at(-1);
-  return { path, attempts, ok: attempts.every(({ intact }) => intact) && last?.established === true };
+  for (const folder of folders) attempts.push(await verifyAttempt(folder));
+  const missingAttempts = folders.includes(path) ? [] : gaps(attempts.map(({ attempt = 0 }) => attempt));
+  const isWhole = missingAttempts.length === 0 && attempts.every(({ intact }) => intact);
+  return { path, attempts, missingAttempts, ok: isWhole && noneFailed(attempts.at(-1)?.claims ?? []) };
+}
+
+function gaps(numbers: readonly number[]): number[] {
+  const upTo = Array.from({ length: Math.min(Math.max(...numbers), MAX_ATTEMPTS) }, (_, index) => index + 1);
+  return upTo.filter((number) => !numbers.includes(number));
 }
 
 async function attemptFolders(path: string): Promise<string[]> {

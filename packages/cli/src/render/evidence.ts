@@ -7,13 +7,12 @@ export function renderEvidence(report: EvidenceReport, options: TableOptions): s
   const { paint } = options;
   const last = report.attempts.at(-1);
   return [
+    ...report.missingAttempts.map((number) => paint("red", `attempt ${number}: REMOVED`)),
     ...report.attempts.flatMap((attempt) => attemptLines(attempt, options)),
     "",
     ...(last ? [renderClaims(last.claims, options)] : []),
     ...(last ? ["differs from the image's own machine:", renderParity(last.parity, options)] : []),
-    report.ok
-      ? paint("green", "verified: the records are whole and every claim follows from them")
-      : paint("red", verdictText(report)),
+    report.ok ? paint("green", goodText(report)) : paint("red", verdictText(report)),
     "",
   ].join("\n");
 }
@@ -34,7 +33,14 @@ function attemptLines(report: AttemptReport, { paint }: TableOptions): string[] 
   ];
 }
 
-function verdictText({ attempts }: EvidenceReport): string {
+function goodText({ attempts }: EvidenceReport): string {
+  if (attempts.at(-1)?.established)
+    return "verified: the records are whole and every claim follows from them";
+  return "verified: the records are whole and no claim failed; what is unknown stays so";
+}
+
+function verdictText({ attempts, missingAttempts }: EvidenceReport): string {
+  if (missingAttempts.length > 0) return "not verified: attempts were removed";
   const broken = attempts.filter(({ intact }) => !intact).length;
   if (broken > 0) return `not verified: ${broken} of ${attempts.length} attempts are not what was written`;
   return "the records are whole, and by them not every claim is established";

@@ -137,7 +137,7 @@ describe("one contradiction fails the claim that it contradicts, and says so", (
     {
       record: "token.json",
       change: { value: "0123" },
-      fails: ["token", "sibling-token"],
+      fails: ["token", "sibling-token", "original-unharmed"],
       says: /not 16 hex/,
     },
     { record: "marker.json", change: { sha256: other }, fails: ["marker"], says: /recorded is cd/ },
@@ -248,7 +248,7 @@ describe("one contradiction fails the claim that it contradicts, and says so", (
     const apply = typeof change === "function" ? change : () => change;
     const claims = await claimsOf(spoil(goodRun(), record, apply));
     const failed = [...claims.values()].filter(({ status }) => status === "failed");
-    expect(failed.map(({ id }) => id)).toEqual(expect.arrayContaining([...fails]));
+    expect(failed.map(({ id }) => id)).toEqual(fails);
     expect(failed.flatMap(({ reasons }) => reasons)).toContainEqual(expect.stringMatching(says));
   });
 });
@@ -285,8 +285,7 @@ test("what was never done is not reached, and what failed is failed with the ste
   for (const name of [...content.keys()])
     if (/^(siblings|original|dump|together|audit)/.test(name)) content.delete(name);
   const failing = { step: "dump", error: new Error("FS mnt ./sys/kernel/config unsupported") };
-  const { outcome } = await writeRun(dir, content.set("siblings/1/restore.json", {}), { failing });
-  const claims = new Map(outcome.claims.map((claim) => [claim.id, claim]));
+  const claims = await claimsOf(content, { failing, siblings: 1 });
   expect(claims.get("dumped")).toMatchObject({
     status: "failed",
     reasons: ["step dump failed: FS mnt ./sys/kernel/config unsupported"],
@@ -298,6 +297,18 @@ test("what was never done is not reached, and what failed is failed with the ste
   });
   expect(claims.get("token")?.status).toBe("established");
   expect(claims.get("all-steps")?.status).toBe("failed");
+});
+
+test("a failed restore is one failure; what hangs on it was not reached", async () => {
+  const content = goodRun();
+  for (const name of [...content.keys()])
+    if (/^(siblings|original|together)/.test(name)) content.delete(name);
+  const failing = { step: "restore", error: new Error("no set 1 found") };
+  const claims = [...(await claimsOf(content, { failing, siblings: 2 })).values()];
+  const idsOf = (status: Claim["status"]) =>
+    claims.filter((one) => one.status === status).map(({ id }) => id);
+  expect(idsOf("failed")).toEqual(["siblings-together", "all-steps"]);
+  expect(idsOf("not reached")).toEqual(expect.arrayContaining(["sibling-token", "own-sentence"]));
 });
 
 test("an interrupted step is no failure of its subject", async () => {

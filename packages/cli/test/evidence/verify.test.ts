@@ -72,7 +72,9 @@ test("missing, added, emptied and linked files are each named", async () => {
   expect(emptied.fileFaults).toEqual([{ path: "dump.log", fault: "changed" }]);
   const linked = await spoiled((attempt) => symlink("/etc/hostname", join(attempt, "link")));
   expect(linked.fileFaults).toEqual([{ path: "link", fault: "not a file" }]);
-  for (const report of [missing, added, emptied, linked])
+  const folder = await spoiled((attempt) => symlink("/etc", join(attempt, "folder")));
+  expect(folder.fileFaults).toEqual([{ path: "folder", fault: "not a file" }]);
+  for (const report of [missing, added, emptied, linked, folder])
     expect(report).toMatchObject({ ok: false, intact: false });
 });
 
@@ -133,6 +135,25 @@ test("a failed attempt stays and is shown; the run stands by its last attempt", 
     [1, false],
     [2, true],
   ]);
+});
+
+test("an attempt that was removed leaves a gap that shows", async () => {
+  const gap = join(dir, "gap");
+  const bad = goodRun(1);
+  bad.delete("dump.json");
+  await writeRun(gap, bad);
+  await writeRun(gap, goodRun(1));
+  expect(await verifyEvidence(gap)).toMatchObject({ ok: true, missingAttempts: [] });
+  await rm(join(gap, "attempts/001"), { recursive: true });
+  expect(await verifyEvidence(gap)).toMatchObject({ ok: false, missingAttempts: [1] });
+});
+
+test("an unknown claim fails no run, and is not called established", async () => {
+  const none = join(dir, "none");
+  await writeRun(none, goodRun(0));
+  const report = await verifyEvidence(none);
+  expect(report.ok).toBe(true);
+  expect(report.attempts[0]?.established).toBe(false);
 });
 
 test("a folder that is no evidence is a usage fault that says what to name", async () => {

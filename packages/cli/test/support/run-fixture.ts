@@ -286,6 +286,7 @@ const STEPS = [
   "readiness",
   "token",
   "dump",
+  "restore",
   "original",
   "parity",
   "teardown",
@@ -294,15 +295,16 @@ const STEPS = [
 export interface WriteOptions {
   /** The last step that is run; it fails with this error. */
   readonly failing?: { readonly step: string; readonly error: Error };
+  /** How many siblings were asked for. Default: as many as were restored. */
+  readonly siblings?: number;
 }
 
 /** Writes a run's content as an attempt below `dir`, with its steps, and seals it. */
 export async function writeRun(
   dir: string,
   content: RunContent,
-  { failing }: WriteOptions = {},
+  { failing, siblings = restoredIn(content) }: WriteOptions = {},
 ): Promise<{ attempt: Attempt; outcome: Outcome }> {
-  const siblings = [...content.keys()].filter((name) => /^siblings\/\d+\/restore.json$/.test(name)).length;
   const facts = {
     drums: "0.1.0",
     image: "/images/desk.qcow2",
@@ -324,4 +326,8 @@ export async function writeRun(
     else await attempt.json(name, { version: 1, ...(value as object) });
   }
   return { attempt, outcome: await sealAttempt(attempt) };
+}
+
+function restoredIn(content: RunContent): number {
+  return [...content.keys()].filter((name) => /^siblings\/\d+\/restore.json$/.test(name)).length;
 }

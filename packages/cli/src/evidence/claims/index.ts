@@ -53,3 +53,8 @@ export function computeClaims(records: AttemptRecords): Claim[] {
 export function allEstablished(claims: readonly Claim[]): boolean {
   return claims.length > 0 && claims.every(({ status }) => status === "established");
 }
+
+/** True where no claim failed or was left unreached; one may be unknown, as without a sha256 to compare with. */
+export function noneFailed(claims: readonly Claim[]): boolean {
+  return claims.length > 0 && claims.every(({ status }) => status === "established" || status === "unknown");
+}

@@ -11,7 +11,7 @@ import { busFindings } from "./session.js";
 export const siblingToken: ClaimRule = {
   id: "sibling-token",
   sentence: "Each sibling holds the token of before the dump.",
-  steps: ["restore", "sibling"],
+  steps: ["sibling"],
   check: (records) =>
     eachSibling(records, (sibling) => {
       const [own, original] = [records.ofSibling(sibling, "token.json"), records.get("token.json")];
@@ -26,7 +26,7 @@ export const siblingToken: ClaimRule = {
 export const siblingMarker: ClaimRule = {
   id: "sibling-marker",
   sentence: "Each sibling has the marker file of before the dump, byte for byte.",
-  steps: ["restore", "sibling"],
+  steps: ["sibling"],
   check: (records) =>
     eachSibling(records, (sibling) => {
       const [own, original] = [records.ofSibling(sibling, "marker.json"), records.get("marker.json")];
@@ -39,7 +39,7 @@ export const siblingMarker: ClaimRule = {
 export const siblingProcesses: ClaimRule = {
   id: "sibling-processes",
   sentence: "Each sibling runs the processes of before the dump, by name and inner pid.",
-  steps: ["restore", "sibling"],
+  steps: ["sibling"],
   check: (records) => {
     const original = records.get("processes.json").processes;
     return eachSibling(records, (sibling) => [
@@ -65,7 +65,7 @@ function sameProcesses(own: readonly ProcessEntry[], original: readonly ProcessE
 export const siblingScreen: ClaimRule = {
   id: "sibling-screen",
   sentence: "Each sibling shows the screen of before the dump: at most 5 % differ, at least 50 colours.",
-  steps: ["restore", "sibling"],
+  steps: ["sibling"],
   check: (records) => {
     const reference = records.screen("screens/reference.png");
     return eachSibling(records, (sibling) =>
@@ -78,7 +78,7 @@ export const siblingScreen: ClaimRule = {
 export const siblingWindows: ClaimRule = {
   id: "sibling-windows",
   sentence: "Each sibling is a usable desktop with the windows of before the dump.",
-  steps: ["restore", "sibling"],
+  steps: ["sibling"],
   check: (records) => {
     const { rules } = records.get("readiness.json");
     const original = windowWords(records.get("facts.json").facts);
@@ -113,7 +113,7 @@ export const siblingBus: ClaimRule = {
   id: "sibling-bus",
   sentence:
     "Each sibling has a system bus of its own, by device and inode, unlike every other's and the host's.",
-  steps: ["restore", "sibling", "bus"],
+  steps: ["sibling"],
   check: (records) => {
     const original = records.get("bus.json");
     const outside = new Map([
@@ -137,7 +137,7 @@ export const siblingBus: ClaimRule = {
 export const siblingMounts: ClaimRule = {
   id: "sibling-mount-namespace",
   sentence: "Each sibling has a mount namespace of its own, unlike every other's and the host's.",
-  steps: ["restore", "sibling"],
+  steps: ["sibling"],
   check: (records) => {
     const outside = new Map([
       ["the original", records.get("session/handshake.json").namespaces.mnt ?? null],

@@ -13,7 +13,7 @@ export const runRecord = record({
   /** The sha256 the image must have; null when the caller named none. */
   expectedSha256: sha256.nullable(),
   desktop: z.string(),
-  siblings: z.int().nonnegative(),
+  siblings: z.int().nonnegative().max(10_000),
   profile: z.string(),
 });
 
