@@ -1,4 +1,12 @@
-import { assertUsable, type Criu, checkCriu, findCriu, installCriu } from "@drums/criu";
+import {
+  assertUsable,
+  type Criu,
+  checkCriu,
+  findCriu,
+  installCriu,
+  type KernelCache,
+  openKernelCache,
+} from "@drums/criu";
 import { codeOf } from "./errors.js";
 import type { Home } from "./home.js";
 import type { Progress } from "./render/progress.js";
@@ -19,4 +27,9 @@ export async function criuFor(home: Home, progress: Pick<Progress, "step" | "upd
   });
   assertUsable(criu, await checkCriu(criu));
   return criu;
+}
+
+/** What CRIU found out about this kernel, kept between calls; its mounts give CRIU a /run of its own. */
+export function kernelCacheFor(home: Home, criu: Criu): Promise<KernelCache> {
+  return openKernelCache(criu, { home: home.path });
 }

@@ -1,1 +1,40 @@
-export {};
+/**
+ * drums as a library: what the commands call. Sessions from images, checkpoints, siblings, evidence and claims.
+ *
+ * @packageDocumentation
+ */
+export { type CheckpointOptions, type CheckpointReport, createCheckpoint } from "./checkpoint/create.js";
+export { type CheckpointSummary, summariseCheckpoints } from "./checkpoint/list.js";
+export { type LoadedCheckpoint, loadCheckpoint } from "./checkpoint/load.js";
+export {
+  type CheckpointFolder,
+  checkpointFolder,
+  collectUnfinished,
+  listCheckpoints,
+} from "./checkpoint/store.js";
+export { criuFor } from "./criu.js";
+export { DrumsError, type DrumsErrorFacts, EXIT, type ExitCode } from "./errors.js";
+export { type Outcome, sealAttempt } from "./evidence/seal.js";
+export { verifyEvidence } from "./evidence/verify.js";
+export { type Attempt, type EvidenceRun, openEvidence, type RunFacts } from "./evidence/writer.js";
+export { type ForkOptions, type ForkRequest, forkCheckpoint, type UsableSibling } from "./fork/fork.js";
+export { type RestoreSiblingOptions, restoreSibling, type Sibling } from "./fork/sibling.js";
+export { createHome, DEFAULT_HOME, findHome, type Home, homeAt } from "./home.js";
+export { buildImage } from "./image/index.js";
+export { type InitLayer, initLayer } from "./layers/init.js";
+export { type XvfbLayer, xvfbLayer } from "./layers/xvfb.js";
+export { type AreaItem, collectPreflight } from "./preflight/index.js";
+export type { ProbeOutcome } from "./probe/close.js";
+export { type ProbeOptions, type ProbeRequest, runProbe } from "./probe/run.js";
+export { runProgram } from "./program.js";
+export * from "./recipes/index.js";
+export type { BootObserver, Handshake, Step } from "./session/boot/steps.js";
+export { type Collected, collectGarbage, type SessionStanding, standingOf } from "./session/gc.js";
+export { listSessions, type SessionSummary } from "./session/list.js";
+export { type LiveSession, openSession } from "./session/open.js";
+export type { SessionRecord, SessionSpec } from "./session/record.js";
+export { removeSession } from "./session/remove.js";
+export { findResidue, isClean, type Residue } from "./session/residue.js";
+export { findSession, type SessionFolder } from "./session/store.js";
+export { type UpOptions, type UpRequest, type UpResult, upSession } from "./session/up.js";
+export { VERSION } from "./version.js";

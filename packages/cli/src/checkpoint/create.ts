@@ -11,6 +11,7 @@ import {
   writeManifest,
 } from "@drums/criu";
 import { copyUpper, digestLayer, type UpperCopy } from "@drums/rootfs";
+import { kernelCacheFor } from "../criu.js";
 import { DrumsError, EXIT } from "../errors.js";
 import { monotonicMs } from "../evidence/clock.js";
 import type { Home } from "../home.js";
@@ -37,6 +38,8 @@ export interface CheckpointOptions {
   readonly criu: Criu;
   /** Told of the audit before the dump. */
   readonly onAudit?: (audit: Audit) => Promise<void>;
+  /** Called with CRIU's log whatever became of the dump, before a failed one's folder is removed. */
+  readonly onLog?: (path: string) => Promise<void>;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -48,13 +51,14 @@ export interface CheckpointOptions {
 export async function createCheckpoint(
   home: Home,
   session: SessionRecord,
-  { name, criu, onAudit, signal }: CheckpointOptions,
+  { name, criu, onAudit, onLog, signal }: CheckpointOptions,
 ): Promise<CheckpointReport> {
   const init = await livingInit(session);
   const externals = session.externals.map(({ mountPoint, key }) => ({ mountPoint, key }));
   const audit = await auditSession({ initPid: init.pid, externals: session.externals });
   await onAudit?.(audit);
   assertPassed(audit);
+  const cache = await kernelCacheFor(home, criu);
   return makeCheckpoint(home, name, async (folder) => {
     const upper = sessionFolder(home, session.id).upper;
     let copied: UpperCopy | undefined;
@@ -65,11 +69,13 @@ export async function createCheckpoint(
       imagesDir: folder.images,
       workDir: folder.log,
       externals,
+      start: { mounts: cache.mounts },
+      onNotify: ({ stage, criuPid }) => (stage === "pre-dump" ? cache.keep(criuPid) : undefined),
       onPostDump: async () => {
         copied = await copyUpper(upper, folder.upper);
       },
       ...(signal && { signal }),
-    });
+    }).finally(() => onLog?.(join(folder.log, "dump.log")));
     const endedMs = monotonicMs();
     if (copied === undefined) throw noMoment(session);
     await describe(home, folder, session, { criu, report });

@@ -3,6 +3,7 @@ import { type Criu, type RestoreReport, restore } from "@drums/criu";
 import { readMountinfo } from "@drums/nsexec/proc";
 import { mountRoot, verifyOverlay } from "@drums/rootfs";
 import type { LoadedCheckpoint } from "../checkpoint/load.js";
+import { kernelCacheFor } from "../criu.js";
 import { DrumsError } from "../errors.js";
 import { monotonicMs } from "../evidence/clock.js";
 import type { Home } from "../home.js";
@@ -13,6 +14,12 @@ import { type LiveSession, openSession } from "../session/open.js";
 import type { SessionRecord } from "../session/record.js";
 import { removeSession } from "../session/remove.js";
 import { createSessionFolder, type SessionFolder } from "../session/store.js";
+
+/**
+ * On the /run of CRIU's own mount namespace. CRIU opens externals as a root of the sibling's user namespace, to whom
+ * the folders of a home are closed.
+ */
+const RESTORE_SCRATCH = "/run/drums-scratch";
 
 /** A restored sibling. The caller closes `live`; the session itself outlives this process. */
 export interface Sibling {
@@ -29,6 +36,8 @@ export interface RestoreSiblingOptions {
   readonly criu: Criu;
   /** Told of the sibling's folder before anything else of it exists. */
   readonly onCreated?: (folder: SessionFolder) => void;
+  /** Called when it failed, before its folder with CRIU's log in it is removed. */
+  readonly onFailed?: (folder: SessionFolder) => Promise<void>;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -40,7 +49,7 @@ export interface RestoreSiblingOptions {
 export async function restoreSibling(
   home: Home,
   checkpoint: LoadedCheckpoint,
-  { criu, onCreated, signal }: RestoreSiblingOptions,
+  { criu, onCreated, onFailed, signal }: RestoreSiblingOptions,
 ): Promise<Sibling> {
   const folder = await createSessionFolder(home, checkpoint.spec.desktop);
   onCreated?.(folder);
@@ -60,6 +69,7 @@ export async function restoreSibling(
     const { report, startedMs, endedMs } = restored;
     return { folder, live: await openSession(running), report, startedMs, endedMs };
   } catch (error) {
+    await onFailed?.(folder);
     await removeSession(home, folder);
     throw error;
   }
@@ -88,7 +98,8 @@ async function restoreInto(
 ) {
   const root = await mountRoot({ image: spec.image.path, stateDir: home.path, holder: folder.id });
   const group = await createSessionGroup(folder);
-  const { plan, externals } = await sessionPlan({ spec, folder, root });
+  const { plan, externals } = await sessionPlan({ spec, folder, root }, { scratch: RESTORE_SCRATCH });
+  const cache = await kernelCacheFor(home, criu);
   const cgroupFd = group?.openFd();
   const startedMs = monotonicMs();
   try {
@@ -97,7 +108,8 @@ async function restoreInto(
       imagesDir: images,
       workDir: folder.restore,
       root: plan.root,
-      hostMounts: plan.hostMounts,
+      hostMounts: [...cache.mounts, { kind: "folder", path: RESTORE_SCRATCH }, ...plan.hostMounts],
+      ...(plan.idMap && { idMap: plan.idMap }),
       externals,
       flags,
       ...(cgroupFd === undefined ? {} : { cgroupFd }),

@@ -102,12 +102,18 @@ export class Course {
 
   /** The logs of a session's programs, kept before its folder goes. One that cannot be read is not there. */
   async #keepLogs({ root, record }: LiveSession): Promise<void> {
-    const folder = record.id === this.#up?.folder.id ? "session" : `siblings/${this.#numberOf(record.id)}`;
+    const folder = record.id === this.#sessionIds[0] ? "session" : `siblings/${this.#numberOf(record.id)}`;
     const names = await root.list(INSIDE.logs).catch(() => []);
     for (const name of names.filter((one) => /^[\w.-]+\.log$/.test(one))) {
       const log = await root.readFile(`${INSIDE.logs}/${name}`, { larger: "tail" }).catch(() => undefined);
       if (log !== undefined) await this.#attempt.file(`${folder}/logs/${name}`, log);
     }
+  }
+
+  /** A log of the host's own making; one that was never written is not there. */
+  async #keepFile(name: string, path: string): Promise<void> {
+    const content = await readFile(path).catch(() => undefined);
+    if (content !== undefined) await this.#attempt.file(name, content);
   }
 
   #numberOf(id: string): number {
@@ -126,9 +132,15 @@ export class Course {
     return faults;
   }
 
+  /** A step during which the abort came is interrupted, however far its work got. */
   #step<T>(name: string, body: () => Promise<T>): Promise<T> {
-    this.#options.signal?.throwIfAborted();
-    return this.#attempt.step(name, body);
+    const { signal } = this.#options;
+    signal?.throwIfAborted();
+    return this.#attempt.step(name, async () => {
+      const result = await body();
+      signal?.throwIfAborted();
+      return result;
+    });
   }
 
   async #preflight(): Promise<void> {
@@ -151,6 +163,7 @@ export class Course {
       step: (name, body) => this.#step(name, body),
       observe: {
         ...recordBoot(this.#attempt, { rules: rulesFacts(findDesktop(this.#request.desktop)) }),
+        failed: (live) => this.#keepLogs(live),
         created: async ({ id }) => {
           this.#sessionIds.push(id);
         },
@@ -197,11 +210,11 @@ export class Course {
               findings: findings.map((one) => ({ ...one })),
             }),
           ),
+        onLog: (path) => this.#keepFile("dump.log", path),
         signal: this.#options.signal,
       }),
     );
     const { dump, upper, startedMs, endedMs } = report;
-    await this.#attempt.text("dump.log", await readLog(join(report.path, "dump", "dump.log")));
     await this.#attempt.record("dump.json", {
       criu: { version: criu.version, source: criu.source, digest: criu.digest },
       options: { ...dump.flags, leaveRunning: true },
@@ -232,6 +245,8 @@ export class Course {
     await this.#step(`restore/${number}`, async () => {
       const sibling = await restoreSibling(this.#home, checkpoint, {
         criu,
+        onFailed: ({ restore }) =>
+          this.#keepFile(`siblings/${number}/restore.log`, join(restore, "restore.log")),
         onCreated: ({ id }) => {
           this.#sessionIds.push(id);
         },
@@ -239,7 +254,7 @@ export class Course {
       });
       this.#siblings[number - 1] = sibling;
       const { report, startedMs, endedMs } = sibling;
-      await this.#attempt.text(`siblings/${number}/restore.log`, await readLog(report.logFile));
+      await this.#keepFile(`siblings/${number}/restore.log`, report.logFile);
       await this.#attempt.record(`siblings/${number}/restore.json`, {
         pid: report.pid,
         startTime: report.startTime,
@@ -315,10 +330,6 @@ export class Course {
       hostSocket: { path: before.path, before: before.identity ?? null, after: after.identity ?? null },
     };
   }
-}
-
-async function readLog(path: string): Promise<string> {
-  return readFile(path, "utf8");
 }
 
 function rulesFacts({ focusedClass }: DesktopRecipe): RulesFacts {

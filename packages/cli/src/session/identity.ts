@@ -1,4 +1,4 @@
-import { readStartTime } from "@drums/nsexec/proc";
+import { isGone, readStartTime, readStat } from "@drums/nsexec/proc";
 import { z } from "zod";
 
 /** A process named so that a reused pid is never mistaken for it. Start time in clock ticks since boot, as text. */
@@ -14,11 +14,13 @@ export async function identify(pid: number): Promise<ProcessIdentity> {
   return { pid, startTime: String(await readStartTime(pid)) };
 }
 
-/** Whether exactly this process still exists (a zombie does). */
+/** Whether exactly this process lives. One that has ended and is yet to be reaped does not. */
 export async function isAlive(process: ProcessIdentity): Promise<boolean> {
   try {
-    return String(await readStartTime(process.pid)) === process.startTime;
-  } catch {
-    return false;
+    const { startTime, state } = await readStat(process.pid);
+    return String(startTime) === process.startTime && state !== "Z" && state !== "X";
+  } catch (error) {
+    if (isGone(error)) return false;
+    throw error;
   }
 }

@@ -144,6 +144,7 @@ class Boot {
   }
 
   async abandon(): Promise<void> {
+    if (this.#live !== undefined) await this.#options.observe.failed?.(this.#live);
     this.#live?.close();
     await removeSession(this.#home, this.#folder);
   }

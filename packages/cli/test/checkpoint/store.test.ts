@@ -40,12 +40,17 @@ test("a name that is taken is refused and what has it stays", async () => {
 });
 
 test("a name that leaves the folder is refused", async () => {
-  await expect(makeCheckpoint(home, "../a", async () => undefined)).rejects.toMatchObject({ code: "BAD_NAME" });
+  await expect(makeCheckpoint(home, "../a", async () => undefined)).rejects.toMatchObject({
+    code: "BAD_NAME",
+  });
 });
 
 test("what a killed process left is collected, what a living one makes is not", async () => {
   await mkdir(join(home.checkpoints, "dead.unfinished"));
-  await writeFile(join(home.checkpoints, "dead.unfinished", "owner.json"), '{"pid":1,"startTime":"999999999999"}');
+  await writeFile(
+    join(home.checkpoints, "dead.unfinished", "owner.json"),
+    '{"pid":1,"startTime":"999999999999"}',
+  );
   await makeCheckpoint(home, "living", async () => {
     expect(await collectUnfinished(home)).toEqual([join(home.checkpoints, "dead.unfinished")]);
   });

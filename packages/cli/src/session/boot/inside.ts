@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import type { InitClient } from "@drums/nsexec";
 import { DrumsError, EXIT } from "../../errors.js";
 import { INSIDE } from "../paths.js";
@@ -26,8 +27,8 @@ export async function mustRun(init: InitClient, argv: readonly string[]): Promis
 
 /** Writes a file inside the session, by a program of the session: the host itself never writes there. */
 export async function writeInside(init: InitClient, path: string, text: string): Promise<void> {
-  const script = 'umask 022; mkdir -p "${1%/*}"; printf %s "$2" > "$1"';
-  await mustRun(init, ["/bin/sh", "-c", script, "sh", path, text]);
+  const script = 'umask 022; mkdir -p "$1"; printf %s "$3" > "$2"';
+  await mustRun(init, ["/bin/sh", "-c", script, "sh", posix.dirname(path), path, text]);
 }
 
 /** Makes a folder inside the session with its mode and owner. */

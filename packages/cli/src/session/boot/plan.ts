@@ -13,8 +13,12 @@ export interface PlanInput {
 /**
  * Makes a session's fresh upper and the plan of its mounts. A restore uses the same plan's host mounts:
  * a sibling's overlay is stacked just as its checkpoint's was, with the dumped upper as one more layer.
+ * @param options.scratch  where private mount namespaces put their mount points; default the session folder's
  */
-export async function sessionPlan({ spec, folder, root }: PlanInput): Promise<SessionPlan> {
+export async function sessionPlan(
+  { spec, folder, root }: PlanInput,
+  { scratch = folder.scratch }: { readonly scratch?: string } = {},
+): Promise<SessionPlan> {
   const { idBase, profile, hostname, layers } = spec;
   await freshUpper(folder.path, idBase === undefined ? {} : { owner: { uid: idBase, gid: idBase } });
   return buildSessionPlan({
@@ -22,7 +26,7 @@ export async function sessionPlan({ spec, folder, root }: PlanInput): Promise<Se
     lowers: [...layers.map(({ path, idmap }) => ({ path, idmap })), { path: root.path, idmap: true }],
     upper: folder.upper,
     work: folder.work,
-    scratch: folder.scratch,
+    scratch,
     hostname,
     ...(idBase === undefined ? {} : { idBase }),
   });

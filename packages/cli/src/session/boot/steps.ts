@@ -56,5 +56,7 @@ export interface BootObserver {
   reported?(report: StageTwoReport): Promise<void>;
   shook?(handshake: Handshake): Promise<void>;
   bused?(live: LiveSession, bus: SessionBus): Promise<void>;
+  /** The boot failed with its init alive: the last moment at which its logs can be read. */
+  failed?(live: LiveSession): Promise<void>;
   judged?(ready: WaitResult): Promise<void>;
 }

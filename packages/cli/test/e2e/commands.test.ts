@@ -1,0 +1,106 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { decodePng } from "@drums/readiness";
+import { expect } from "vitest";
+import { testNeeding } from "../../../../tools/testing/needs.js";
+import type { Home } from "../../src/home.js";
+import { runProgram } from "../../src/program.js";
+import { endProcess } from "../../src/session/end-process.js";
+import { DESKTOP_NEEDS, withTestHome } from "../support/test-home.js";
+import { testImage } from "../support/test-image.js";
+
+/** Runs a command line with --json and gives its status and document. */
+async function drums(home: Home, ...argv: string[]) {
+  const out: string[] = [];
+  const err: string[] = [];
+  const status = await runProgram([...argv.slice(0, 1), "--json", "--home", home.path, ...argv.slice(1)], {
+    stdout: { write: (text: string) => out.push(text) > 0 },
+    stderr: { write: (text: string) => err.push(text) > 0 },
+    env: { PATH: process.env.PATH ?? "" },
+    signal: new AbortController().signal,
+  });
+  return { status, document: JSON.parse(out.join("") || "null"), err: err.join("") };
+}
+
+testNeeding(DESKTOP_NEEDS, "up, ps, exec, shot, checkpoint, fork and rm do what they say", async () => {
+  const { path, sha256 } = await testImage();
+  const pictures = await mkdtemp(join(tmpdir(), "drums-shot-"));
+  await withTestHome(async (home) => {
+    const up = await drums(home, "up", "--image", path, "--sha256", sha256);
+    expect(up).toMatchObject({ status: 0, document: { verdict: { ready: true } } });
+    const id: string = up.document.id;
+
+    expect((await drums(home, "ps")).document.sessions).toMatchObject([{ id, standing: "running" }]);
+
+    const said = await drums(home, "exec", id, "--", "id", "-u");
+    expect(said).toMatchObject({ status: 0, document: { code: 0, stdout: "1000\n" } });
+    const failed = await drums(home, "exec", "--root", id, "--", "sh", "-c", "exit 7");
+    expect(failed).toMatchObject({ status: 1, document: { code: 7 } });
+
+    const shot = await drums(home, "shot", id, "--out", join(pictures, "a.png"));
+    expect(shot.status).toBe(0);
+    expect(await decodePng(await readFile(join(pictures, "a.png")))).toMatchObject({
+      width: 1280,
+      height: 800,
+    });
+
+    expect(await drums(home, "checkpoint", id, "--name", "c1")).toMatchObject({ status: 0 });
+    expect(await drums(home, "checkpoint", id, "--name", "c1")).toMatchObject({
+      status: 2,
+      document: { error: { code: "CHECKPOINT_EXISTS" } },
+    });
+
+    const fork = await drums(home, "fork", "c1", "--count", "2");
+    expect(fork).toMatchObject({ status: 0, document: { failures: [] } });
+    const siblings: string[] = fork.document.siblings.map((one: { id: string }) => one.id);
+    expect(new Set(siblings).size).toBe(2);
+
+    expect(await drums(home, "rm", "c1")).toMatchObject({
+      status: 2,
+      document: { error: { code: "CHECKPOINT_IN_USE" } },
+    });
+    expect(await drums(home, "rm", id, ...siblings, "c1")).toMatchObject({ status: 0 });
+    expect((await drums(home, "ps")).document).toEqual({ sessions: [], checkpoints: [] });
+    expect(await drums(home, "gc")).toMatchObject({
+      status: 0,
+      document: { sessions: [], checkpoints: [], roots: [], failures: [] },
+    });
+  });
+  await rm(pictures, { recursive: true });
+});
+
+testNeeding(
+  DESKTOP_NEEDS,
+  "gc takes down a session whose init was killed, and spares the living",
+  async () => {
+    const { path } = await testImage();
+    await withTestHome(async (home) => {
+      const [dead, living] = [
+        await drums(home, "up", "--image", path),
+        await drums(home, "up", "--image", path),
+      ];
+      await endProcess(dead.document.init);
+      const collected = await drums(home, "gc");
+      expect(collected).toMatchObject({
+        status: 0,
+        document: { sessions: [dead.document.id], failures: [] },
+      });
+      expect((await drums(home, "ps")).document.sessions).toMatchObject([
+        { id: living.document.id, standing: "running" },
+      ]);
+      expect(await drums(home, "rm", living.document.id)).toMatchObject({ status: 0 });
+    });
+  },
+);
+
+testNeeding(["root"], "what does not exist is a usage error that names it", async () => {
+  await withTestHome(async (home) => {
+    expect(await drums(home, "exec", "nobody", "--", "true")).toMatchObject({
+      status: 2,
+      document: { error: { code: "NO_SESSION" } },
+    });
+    expect(await drums(home, "shot", "nobody")).toMatchObject({ status: 2 });
+    expect(await drums(home, "rm", "nobody")).toMatchObject({ status: 2 });
+  });
+});
