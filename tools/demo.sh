@@ -13,7 +13,7 @@ It will install
   with apt, into this machine:  $(missing_packages | tr '\n' ' ' | sed 's/^ *$/nothing, all is there/')
   with npm, into this folder:   the packages of pnpm-lock.yaml
   with apt, privately:          CRIU 4.2.1 and its libraries, pinned by sha256, into ${DRUMS_HOME:-/var/lib/drums}
-and build an openbox desktop image (about 160 MB) there. Nothing else of this machine is changed.
+and build an openbox desktop image (about 130 MB) there. Nothing else of this machine is changed.
 TEXT
 
 install_host_packages
@@ -21,8 +21,9 @@ step "installing npm packages"
 pnpm install --frozen-lockfile --reporter=append-only >&2
 step "building"
 pnpm run build >&2
+drums=packages/cli/dist/main.js
 step "desktop image"
-drums() { node packages/cli/dist/main.js "$@"; }
-image=$(drums image build openbox --json | node -p 'JSON.parse(require("fs").readFileSync(0, "utf8")).path')
-step "probe"
-exec node packages/cli/dist/main.js probe --image "$image" --desktop openbox --siblings 3
+built=$(node "$drums" image build openbox --json)
+read -r image sha256 < <(node -p 'const { path, sha256 } = JSON.parse(process.argv[1]); `${path} ${sha256}`' "$built")
+step "probe: $image"
+exec node "$drums" probe --image "$image" --sha256 "$sha256" --desktop openbox --siblings 3

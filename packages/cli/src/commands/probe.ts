@@ -6,7 +6,7 @@ import { createHome } from "../home.js";
 import type { ProbeOutcome } from "../probe/close.js";
 import { runProbe } from "../probe/run.js";
 import { desktopNames } from "../recipes/index.js";
-import { countText, renderClaims, renderParity, type TableOptions } from "../render/claims.js";
+import { renderClaims, renderParity, type TableOptions } from "../render/claims.js";
 import { exitCodeOf } from "../render/error.js";
 import { type CommandContext, type CommonOptions, withCommonOptions } from "./_context.js";
 import { countOption, type ProfileChoice, profileOption } from "./_options.js";
@@ -33,6 +33,7 @@ export function registerProbe(program: Command, context: CommandContext): void {
   withCommonOptions(command).action((flags: ProbeFlags) =>
     context.run(flags, async ({ home, progress, signal }) => {
       await createHome(home);
+      const criu = await criuFor(home, progress);
       const outcome = await runProbe(
         home,
         {
@@ -43,7 +44,7 @@ export function registerProbe(program: Command, context: CommandContext): void {
           profile: flags.profile,
           out: flags.out ?? join(home.evidence, runName(flags.desktop)),
         },
-        { criu: () => criuFor(home, progress), onStep: progress.onStep, signal },
+        { criu: async () => criu, onStep: progress.onStep, signal },
       );
       signal.throwIfAborted();
       return {
@@ -77,7 +78,6 @@ function renderOutcome(
     "differs from the image's own machine:",
     renderParity(parity, table),
     ...failures.map((failure) => table.paint("red", `ended by: ${messageOf(failure)}`)),
-    countText(claims),
     ...(sheet === undefined ? [] : [`picture sheet: ${sheet}`]),
     `evidence: ${evidence}`,
     "",
