@@ -6,11 +6,12 @@
 command -v apt-get >/dev/null || die "this needs a Debian 12 machine: apt-get is missing"
 [ "$(id -u)" = 0 ] || die "this needs root: it mounts, makes namespaces and calls CRIU. Run it as root, or with sudo"
 
+missing=$(missing_packages | paste -sd " ")
 cat >&2 <<TEXT
 drums demo: a real desktop from a disk image, frozen while it runs, forked into three siblings.
 
 It will install
-  with apt, into this machine:  $(missing_packages | tr '\n' ' ' | sed 's/^ *$/nothing, all is there/')
+  with apt, into this machine:  ${missing:-nothing, all is there}
   with npm, into this folder:   the packages of pnpm-lock.yaml
   with apt, privately:          CRIU 4.2.1 and its libraries, pinned by sha256, into ${DRUMS_HOME:-/var/lib/drums}
 and build an openbox desktop image (about 130 MB) there. Nothing else of this machine is changed.

@@ -8,7 +8,12 @@ build_addon() {
   local prefix nodedir=()
   prefix="$(node -p 'require("node:path").dirname(require("node:path").dirname(process.execPath))')"
   if [[ -f "$prefix/include/node/node_api.h" ]]; then nodedir=("--nodedir=$prefix"); fi
-  PATH="$PWD/node_modules/.bin:$PATH" node-gyp configure build --silent --jobs=max "${nodedir[@]}"
+  # binding.gyp lies here and not beside package.json: there an install would build it unasked, before anybody
+  # was told that a compiler is needed.
+  PATH="$PWD/node_modules/.bin:$PATH" node-gyp -C native configure build --silent --jobs=max "${nodedir[@]}"
+  mkdir -p build/Release
+  cp native/build/Release/nsexec.node build/Release/nsexec.node.new
+  mv -f build/Release/nsexec.node.new build/Release/nsexec.node
 }
 
 # Static, because it is executed inside images whose libc is older than the host's.
@@ -27,7 +32,6 @@ build_init() {
 case "${1:-all}" in
   addon) build_addon ;;
   init) build_init ;;
-
   all) build_addon && build_init ;;
   *) echo "usage: native/build.sh [all|addon|init]" >&2; exit 2 ;;
 esac

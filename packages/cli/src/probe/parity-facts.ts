@@ -49,15 +49,15 @@ async function zone(live: LiveSession): Promise<string | null> {
   return target?.replace(/^.*zoneinfo\//, "") ?? null;
 }
 
-/** The session's wall clock minus the host's at the middle of the asking, in whole seconds. */
+/** The session's wall clock minus the host's at the middle of the asking, in seconds. */
 async function clockOffset(live: LiveSession): Promise<number | null> {
   const before = Date.now();
   const done = await live.withInit((init) =>
-    init.run({ argv: ["/bin/date", "+%s"], env: { PATH: "/usr/bin:/bin" }, uid: 0, gid: 0 }),
+    init.run({ argv: ["/bin/date", "+%s.%N"], env: { PATH: "/usr/bin:/bin" }, uid: 0, gid: 0 }),
   );
   const middle = (before + Date.now()) / 2000;
   const seconds = Number(done.stdout.toString().trim());
-  return done.code === 0 && Number.isInteger(seconds) ? Math.round(seconds - middle) : null;
+  return done.code === 0 && Number.isFinite(seconds) ? Math.round((seconds - middle) * 1000) / 1000 : null;
 }
 
 async function orMissing<T>(value: Promise<T>): Promise<T | undefined> {

@@ -3,15 +3,15 @@
     {
       "target_name": "nsexec",
       "sources": [
-        "native/addon/addon.cc",
-        "native/addon/errors.cc",
-        "native/addon/file.cc",
-        "native/addon/loop.cc",
-        "native/addon/mount.cc",
-        "native/addon/pidfd.cc",
-        "native/addon/socket.cc",
-        "native/addon/spawn.cc",
-        "native/addon/watch.cc"
+        "addon/addon.cc",
+        "addon/errors.cc",
+        "addon/file.cc",
+        "addon/loop.cc",
+        "addon/mount.cc",
+        "addon/pidfd.cc",
+        "addon/socket.cc",
+        "addon/spawn.cc",
+        "addon/watch.cc"
       ],
       "include_dirs": ["<!@(node -p \"require('node-addon-api').include\")"],
       "defines": ["NAPI_VERSION=8", "NAPI_CPP_EXCEPTIONS", "_GNU_SOURCE"],
