@@ -7,9 +7,9 @@ import { NsexecError } from "./errors.js";
 export function packageRoot(): string {
   const start = dirname(fileURLToPath(import.meta.url));
   for (let folder = start; folder !== dirname(folder); folder = dirname(folder)) {
-    if (existsSync(join(folder, "binding.gyp"))) return folder;
+    if (existsSync(join(folder, "package.json"))) return folder;
   }
-  throw new NsexecError("PACKAGE_BROKEN", `no binding.gyp in ${start} or above it`, {
+  throw new NsexecError("PACKAGE_BROKEN", `no package.json in ${start} or above it`, {
     path: start,
     hint: "Install @drums/nsexec again, whole.",
   });
