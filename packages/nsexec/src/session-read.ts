@@ -33,17 +33,23 @@ export async function readBounded(handle: Readable, path: string, options: ReadL
   const start = larger === "tail" ? Math.max(0, size - maxBytes) : 0;
   // One byte more than allowed shows that the file grew past the cap while it was read.
   const limit = larger === "refuse" ? maxBytes + 1 : maxBytes;
-  const data = await readUpTo(handle, start, limit);
+  const expected = Math.min(limit, Math.max(size - start + 1, CHUNK_BYTES));
+  const data = await readUpTo(handle, { start, limit, expected });
   if (data.length > maxBytes) throw fileTooLarge(path, maxBytes);
   return data;
 }
 
-async function readUpTo(handle: Readable, start: number, limit: number): Promise<Buffer> {
+/** The first read asks for all that the file is said to hold: a screenshot is one read and no copy. */
+async function readUpTo(
+  handle: Readable,
+  { start, limit, expected }: { readonly start: number; readonly limit: number; readonly expected: number },
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let total = 0;
   while (total < limit) {
-    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, limit - total));
-    const { bytesRead } = await handle.read(chunk, 0, chunk.length, start + total);
+    const length = Math.min(total === 0 ? expected : CHUNK_BYTES, limit - total);
+    const chunk = Buffer.allocUnsafe(length);
+    const { bytesRead } = await handle.read(chunk, 0, length, start + total);
     if (bytesRead === 0) break;
     chunks.push(chunk.subarray(0, bytesRead));
     total += bytesRead;

@@ -26,6 +26,8 @@ export interface LiveSession {
   withInit<T>(use: (init: InitClient) => Promise<T>): Promise<T>;
   /** Runs with a connection to the X server, closed afterwards for the same reason. */
   withX<T>(use: (x: XSession) => Promise<T>): Promise<T>;
+  /** The X server's framebuffer file as it is, in XWD format: the cheapest picture there is. */
+  rawFrame(): Promise<Buffer>;
   /** The screen with its cursor, from the X server's framebuffer file: no X traffic. */
   frame(): Promise<Frame>;
   facts(): Promise<DesktopFacts>;
@@ -51,6 +53,7 @@ export async function openSession(record: SessionRecord): Promise<LiveSession> {
       x.close();
     }
   };
+  const rawFrame = () => root.readFile(INSIDE.framebuffer, { maxBytes: MAX_FRAME_BYTES });
   return {
     record,
     root,
@@ -63,7 +66,8 @@ export async function openSession(record: SessionRecord): Promise<LiveSession> {
         await init.close();
       }
     },
-    frame: async () => parseXwd(await root.readFile(INSIDE.framebuffer, { maxBytes: MAX_FRAME_BYTES })),
+    rawFrame,
+    frame: async () => parseXwd(await rawFrame()),
     facts: () => withX(gatherFacts),
     connectBus: (options = {}) => root.connectStream(INSIDE.bus, options),
     close: () => root.close(),
