@@ -1,13 +1,14 @@
 // Speeds of the main job on this machine: median, spread, and a ratio against a peer in the same run.
 // Needs root, a built tree (`pnpm run build`), bubblewrap, and the openbox image (made where it is missing).
 import { execFile } from "node:child_process";
+import { closeSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import * as drums from "../packages/cli/dist/index.js";
 import { auditSession } from "../packages/criu/dist/index.js";
-import { buildSessionPlan, launchSession } from "../packages/nsexec/dist/index.js";
+import { buildSessionPlan, launchSession, sys } from "../packages/nsexec/dist/index.js";
 import { freshUpper, mountRoot } from "../packages/rootfs/dist/index.js";
 import { measure, report } from "./measure.mjs";
 
@@ -65,7 +66,7 @@ async function launch() {
         const pending = await launchSession(plan);
         await pending.go();
         const took = performance.now() - began;
-        process.kill(pending.initPid, "SIGKILL");
+        await end(pending.initPid);
         return { overriddenDuration: took };
       },
       bwrap: async () => {
@@ -90,6 +91,14 @@ async function launch() {
     await rm(work, { recursive: true, force: true });
     await root.release();
   }
+}
+
+/** Its end is not part of the next one's time. */
+async function end(pid) {
+  const pidfd = sys.pidfdOpen(pid);
+  sys.pidfdSendSignal(pidfd, "SIGKILL");
+  await sys.pidfdWait(pidfd);
+  closeSync(pidfd);
 }
 
 async function screenshot() {
