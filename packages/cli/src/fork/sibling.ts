@@ -1,4 +1,5 @@
 import { closeSync } from "node:fs";
+import type { Group } from "@drums/cgroup2";
 import { type Criu, type RestoreReport, restore } from "@drums/criu";
 import { readMountinfo } from "@drums/nsexec/proc";
 import { mountRoot, verifyOverlay } from "@drums/rootfs";
@@ -62,10 +63,10 @@ export async function restoreSibling(
       state: "running",
       init: { pid, startTime: String(startTime) },
       externals: [...restored.externals],
-      ...(restored.cgroup && { cgroup: restored.cgroup }),
+      ...(restored.group && { cgroup: [...restored.group.parts] }),
     };
     await folder.write(running);
-    await checkOverlay(folder, pid);
+    await checkSibling(folder, { pid, group: restored.group });
     const { report, startedMs, endedMs } = restored;
     return { folder, live: await openSession(running), report, startedMs, endedMs };
   } catch (error) {
@@ -115,19 +116,28 @@ async function restoreInto(
       ...(cgroupFd === undefined ? {} : { cgroupFd }),
       ...(signal && { signal }),
     });
-    return { report, externals, cgroup: group && [...group.parts], startedMs, endedMs: monotonicMs() };
+    return { report, externals, group, startedMs, endedMs: monotonicMs() };
   } finally {
     if (cgroupFd !== undefined) closeSync(cgroupFd);
   }
 }
 
-async function checkOverlay(folder: SessionFolder, pid: number): Promise<void> {
+/** What the host sees of the restored tree: the overlay that was asked for, and the cgroup that it was born in. */
+async function checkSibling(
+  folder: SessionFolder,
+  { pid, group }: { readonly pid: number; readonly group: Group | undefined },
+): Promise<void> {
   const overlay = verifyOverlay(await readMountinfo(pid), "/", { upper: folder.upper });
-  if (overlay.ok) return;
-  throw new DrumsError({
+  if (!overlay.ok) throw refused(folder, overlay.detail);
+  if (group !== undefined && !group.procs().includes(pid))
+    throw refused(folder, `${group.path}/cgroup.procs does not list its init ${pid}`);
+}
+
+function refused({ id }: SessionFolder, why: string): DrumsError {
+  return new DrumsError({
     code: "SIBLING_REFUSED",
-    what: `sibling ${folder.id} does not have the overlay that was asked for`,
-    why: overlay.detail,
-    hint: "the kernel fell back to weaker options; keep all layers on one filesystem that has a UUID",
+    what: `sibling ${id} is not what was asked for`,
+    why,
+    hint: "keep all layers on one filesystem that has a UUID, and leave the cgroups below drums/ alone",
   });
 }

@@ -9,6 +9,7 @@ import {
   type XSession,
 } from "@drums/readiness";
 import { DrumsError, EXIT } from "../errors.js";
+import { RANGE_SIZE } from "./id-range.js";
 import { INSIDE } from "./paths.js";
 import type { SessionRecord } from "./record.js";
 
@@ -42,11 +43,14 @@ export interface LiveSession {
 export async function openSession(record: SessionRecord): Promise<LiveSession> {
   if (record.init === undefined) throw dead(record, "its init was never started");
   const { pid, startTime } = record.init;
+  const { idBase } = record.spec;
+  // What answers in a shifted session must be one of its own ids: a socket it replaced may lead elsewhere.
+  const peer = idBase === undefined ? {} : { peerUids: { first: idBase, count: RANGE_SIZE } };
   const root = await openSessionRoot({ pid, startTime: BigInt(startTime) }).catch((cause: unknown) => {
     throw dead(record, `its init (pid ${pid}) is gone`, cause);
   });
   const withX = async <T>(use: (x: XSession) => Promise<T>): Promise<T> => {
-    const x = await connectX(await root.connectStream(INSIDE.x));
+    const x = await connectX(await root.connectStream(INSIDE.x, peer));
     try {
       return await use(x);
     } finally {
@@ -59,7 +63,7 @@ export async function openSession(record: SessionRecord): Promise<LiveSession> {
     root,
     withX,
     withInit: async (use) => {
-      const init = await connectInit(root);
+      const init = await connectInit(root, peer);
       try {
         return await use(init);
       } finally {
@@ -69,7 +73,7 @@ export async function openSession(record: SessionRecord): Promise<LiveSession> {
     rawFrame,
     frame: async () => parseXwd(await rawFrame()),
     facts: () => withX(gatherFacts),
-    connectBus: (options = {}) => root.connectStream(INSIDE.bus, options),
+    connectBus: (options = {}) => root.connectStream(INSIDE.bus, { ...options, ...peer }),
     close: () => root.close(),
   };
 }
