@@ -5,6 +5,8 @@ import { registerExec } from "./exec.js";
 import { registerFork } from "./fork.js";
 import { registerGc } from "./gc.js";
 import { registerImage } from "./image.js";
+import { registerJudge } from "./judge.js";
+import { registerLogs } from "./logs.js";
 import { registerPreflight } from "./preflight.js";
 import { registerProbe } from "./probe.js";
 import { registerPs } from "./ps.js";
@@ -25,9 +27,11 @@ export const COMMANDS: readonly Register[] = [
   registerPs,
   registerExec,
   registerShot,
+  registerLogs,
   registerCheckpoint,
   registerFork,
   registerRm,
   registerGc,
+  registerJudge,
   registerVerify,
 ];

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { type Group, whyUnavailable } from "@drums/cgroup2";
 import { type LaunchPlan, openFolderRoot } from "@drums/nsexec";
 import { encodePng } from "@drums/readiness";
 import { inspectImage } from "@drums/rootfs";
@@ -136,7 +137,8 @@ async function lookFor(
 }
 
 async function recordHandshake(attempt: Attempt, handshake: Handshake): Promise<void> {
-  const { initPid, startTime, namespaces, group, overlay, checks, reportedMs, goMs, mountinfo } = handshake;
+  const { initPid, startTime, namespaces, group, procs, overlay, checks, reportedMs, goMs, mountinfo } =
+    handshake;
   await attempt.text("session/mountinfo.txt", mountinfo);
   await attempt.record("session/overlay.json", {
     mountPoint: "/",
@@ -148,16 +150,30 @@ async function recordHandshake(attempt: Attempt, handshake: Handshake): Promise<
     initPid,
     startTime,
     namespaces,
-    group: {
-      path: group?.path ?? "",
-      relative: group?.relative ?? "",
-      procs: group?.procs() ?? [],
-      limits: { enforced: false, reason: "no limit was asked for", readBack: {} },
-    },
+    group: group === undefined ? null : groupFacts(group, procs),
     checks: [...checks],
     reportedMs,
     goMs,
   });
+}
+
+/** Limits that a session should have; where their controllers are missing, the record says so and why. */
+const WANTED_CONTROLLERS = ["memory", "pids", "cpu"] as const;
+
+function groupFacts(group: Group, procs: readonly number[]) {
+  const missing = WANTED_CONTROLLERS.map((name) => whyUnavailable(group.hierarchy, name)?.reason);
+  const reasons = [...new Set(missing.filter((reason) => reason !== undefined))];
+  return {
+    path: group.path,
+    relative: group.relative,
+    ownPath: group.hierarchy.ownPath,
+    procs: [...procs],
+    limits: {
+      enforced: false,
+      reason: reasons.length === 0 ? "no limit was asked for" : reasons.join("; "),
+      readBack: {},
+    },
+  };
 }
 
 function sha256Of(bytes: Uint8Array): string {

@@ -45,6 +45,16 @@ testNeeding(DESKTOP_NEEDS, "up, ps, exec, shot, checkpoint, fork and rm do what 
       height: 800,
     });
 
+    expect(await drums(home, "judge", join(pictures, "a.png"))).toMatchObject({
+      status: 0,
+      document: { name: "ready" },
+    });
+    const logs = await drums(home, "logs", id, "system-bus");
+    expect(logs).toMatchObject({
+      status: 0,
+      document: { session: id, logs: { "system-bus": expect.any(String) } },
+    });
+
     expect(await drums(home, "checkpoint", id, "--name", "c1")).toMatchObject({ status: 0 });
     expect(await drums(home, "checkpoint", id, "--name", "c1")).toMatchObject({
       status: 2,

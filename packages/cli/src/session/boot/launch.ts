@@ -56,7 +56,8 @@ async function shake(
     ...checkHandshake(facts),
     { name: "overlay options", ok: overlay.ok, detail: overlay.detail },
   ];
-  return { initPid, startTime, report, mountinfo, namespaces, group, membership, overlay, checks };
+  const procs = group?.procs() ?? [];
+  return { initPid, startTime, report, mountinfo, namespaces, group, procs, membership, overlay, checks };
 }
 
 async function refuse(input: LaunchInput, pending: PendingSession, why: string): Promise<DrumsError> {

@@ -25,6 +25,8 @@ export interface Handshake {
   readonly mountinfo: string;
   readonly namespaces: Readonly<Record<NamespaceKind, NamespaceId>>;
   readonly group: Group | undefined;
+  /** The group's cgroup.procs as read before `go`. */
+  readonly procs: readonly number[];
   readonly membership: Membership | undefined;
   readonly overlay: OverlayReport;
   readonly checks: readonly Check[];
