@@ -1,14 +1,11 @@
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Criu } from "@drums/criu";
-import { type HostBus, readHostBus } from "@drums/dbus-private";
-import { readNamespaces } from "@drums/nsexec/proc";
+import { readHostBus } from "@drums/dbus-private";
 import { encodePng } from "@drums/readiness";
 import { createCheckpoint } from "../checkpoint/create.js";
 import { type LoadedCheckpoint, loadCheckpoint } from "../checkpoint/load.js";
 import { DrumsError, EXIT, messageOf } from "../errors.js";
-import { monotonicMs } from "../evidence/clock.js";
-import type { RecordInput } from "../evidence/records.js";
 import type { Attempt } from "../evidence/writer.js";
 import { runQueue } from "../fork/queue.js";
 import { restoreSibling, type Sibling } from "../fork/sibling.js";
@@ -16,27 +13,18 @@ import type { Home } from "../home.js";
 import { collectPreflight } from "../preflight/index.js";
 import { findDesktop } from "../recipes/find.js";
 import type { DesktopRecipe } from "../recipes/types.js";
-import { inspectBus } from "../session/bus.js";
-import type { ProcessIdentity } from "../session/identity.js";
 import type { LiveSession } from "../session/open.js";
 import { INSIDE } from "../session/paths.js";
 import { removeSession } from "../session/remove.js";
 import { findResidue } from "../session/residue.js";
 import { type UpResult, upSession } from "../session/up.js";
-import {
-  makeMarker,
-  makeToken,
-  observeProcesses,
-  readIfThere,
-  readMarker,
-  readToken,
-  sight,
-} from "./facts.js";
+import { initOf, makeMarker, makeToken, observeProcesses, sight } from "./facts.js";
 import { readHostFacts } from "./host-facts.js";
+import { Looks } from "./looks.js";
 import { type RulesFacts, recordBoot } from "./observer.js";
 import { readParity } from "./parity-facts.js";
 import type { ProbeRequest } from "./run.js";
-import { sentenceFor, TYPED_FILE, typeIntoMemory, typeSentence } from "./typing.js";
+import { typeIntoMemory } from "./typing.js";
 
 /** What a course is run with. */
 export interface CourseOptions {
@@ -51,9 +39,10 @@ export class Course {
   readonly #attempt: Attempt;
   readonly #options: CourseOptions;
   readonly #checkpoint: string;
-  readonly #siblings: Sibling[] = [];
+  /** By their numbers, from 1; one that could not be restored is not among them. */
+  readonly #siblings = new Map<number, Sibling>();
   readonly #sessionIds: string[] = [];
-  #hostBusBefore: HostBus | undefined;
+  readonly #looks: Looks;
   #up: UpResult | undefined;
   #token = "";
 
@@ -62,6 +51,7 @@ export class Course {
     this.#request = request;
     this.#attempt = attempt;
     this.#options = options;
+    this.#looks = new Looks(attempt);
     this.#checkpoint = `probe-${process.pid}-${Date.now().toString(36)}`;
   }
 
@@ -73,10 +63,10 @@ export class Course {
     await this.#before(original.live);
     await this.#dump(original.live);
     await this.#restore();
-    await this.#each("sibling", (sibling, number) => this.#inspectSibling(sibling.live, number));
-    await this.#step("together", () => this.#lookAtAll(original.live));
-    await this.#each("typing", (sibling, number) => this.#type(sibling.live, number));
-    await this.#step("original", () => this.#lookAtOriginal(original.live));
+    await this.#each("sibling", (live, number) => this.#looks.atSibling(live, number));
+    await this.#step("together", () => this.#looks.atAll(original.live, this.#siblings));
+    await this.#each("typing", (live, number) => this.#looks.whileTyping(live, number, this.#token));
+    await this.#step("original", () => this.#looks.atOriginal(original.live));
     await this.#step("parity", async () =>
       this.#attempt.record("parity.json", await readParity(original.live, { layered: ["/usr/bin/Xvfb"] })),
     );
@@ -102,7 +92,8 @@ export class Course {
 
   /** The logs of a session's programs, kept before its folder goes. One that cannot be read is not there. */
   async #keepLogs({ root, record }: LiveSession): Promise<void> {
-    const folder = record.id === this.#sessionIds[0] ? "session" : `siblings/${this.#numberOf(record.id)}`;
+    const sibling = [...this.#siblings].find(([, { folder }]) => folder.id === record.id);
+    const folder = sibling === undefined ? "session" : `siblings/${sibling[0]}`;
     const names = await root.list(INSIDE.logs).catch(() => []);
     for (const name of names.filter((one) => /^[\w.-]+\.log$/.test(one))) {
       const log = await root.readFile(`${INSIDE.logs}/${name}`, { larger: "tail" }).catch(() => undefined);
@@ -116,12 +107,8 @@ export class Course {
     if (content !== undefined) await this.#attempt.file(name, content);
   }
 
-  #numberOf(id: string): number {
-    return this.#siblings.findIndex(({ folder }) => folder.id === id) + 1;
-  }
-
   async #removeAll(): Promise<string[]> {
-    const sessions = [...this.#siblings, ...(this.#up ? [this.#up] : [])];
+    const sessions = [...this.#siblings.values(), ...(this.#up ? [this.#up] : [])];
     const faults: string[] = [];
     for (const { live, folder } of sessions) {
       await this.#keepLogs(live);
@@ -158,7 +145,7 @@ export class Course {
   }
 
   async #bringUp(): Promise<UpResult> {
-    this.#hostBusBefore = await readHostBus();
+    await this.#looks.atHostBus();
     this.#up = await upSession(this.#home, this.#request, {
       step: (name, body) => this.#step(name, body),
       observe: {
@@ -167,7 +154,7 @@ export class Course {
         created: async ({ id }) => {
           this.#sessionIds.push(id);
         },
-        bused: async (live) => this.#attempt.record("bus.json", await this.#busRecord(live)),
+        bused: (live) => this.#looks.atBus(live, "bus.json"),
       },
       signal: this.#options.signal,
     });
@@ -252,7 +239,7 @@ export class Course {
         },
         signal: this.#options.signal,
       });
-      this.#siblings[number - 1] = sibling;
+      this.#siblings.set(number, sibling);
       const { report, startedMs, endedMs } = sibling;
       await this.#keepFile(`siblings/${number}/restore.log`, report.logFile);
       await this.#attempt.record(`siblings/${number}/restore.json`, {
@@ -266,69 +253,9 @@ export class Course {
   }
 
   /** A step for each sibling, one after another: what is looked at must not be hurried by the others. */
-  async #each(step: string, body: (sibling: Sibling, number: number) => Promise<void>): Promise<void> {
-    for (const [index, sibling] of this.#siblings.entries())
-      await this.#step(`${step}/${index + 1}`, () => body(sibling, index + 1));
-  }
-
-  async #inspectSibling(live: LiveSession, number: number): Promise<void> {
-    const folder = `siblings/${number}` as const;
-    await this.#attempt.file(`${folder}/screen.png`, await encodePng(await live.frame()));
-    await this.#attempt.record(`${folder}/facts.json`, { facts: { ...(await live.facts()) } });
-    await this.#attempt.record(`${folder}/processes.json`, await observeProcesses(initOf(live)));
-    await this.#attempt.record(`${folder}/token.json`, await readToken(live));
-    await this.#attempt.record(`${folder}/marker.json`, await readMarker(live));
-    await this.#attempt.record(`${folder}/bus.json`, await this.#busRecord(live));
-    await this.#attempt.record(`${folder}/namespaces.json`, {
-      namespaces: await readNamespaces(initOf(live).pid),
-    });
-  }
-
-  async #lookAtAll(original: LiveSession): Promise<void> {
-    const siblings = this.#siblings.map(async ({ live }, index) => ({
-      ...(await sight(initOf(live))),
-      sibling: index + 1,
-    }));
-    await this.#attempt.record("together.json", {
-      observedMs: monotonicMs(),
-      original: await sight(initOf(original)),
-      siblings: await Promise.all(siblings),
-    });
-  }
-
-  async #type(live: LiveSession, number: number): Promise<void> {
-    const { content, frame } = await typeSentence(live, number);
-    await this.#attempt.file(`siblings/${number}/screen-typed.png`, await encodePng(frame));
-    await this.#attempt.record(`siblings/${number}/typed.json`, {
-      sentence: sentenceFor(number, this.#token),
-      path: TYPED_FILE,
-      content,
-    });
-  }
-
-  async #lookAtOriginal(live: LiveSession): Promise<void> {
-    await this.#attempt.file("original/screen.png", await encodePng(await live.frame()));
-    await this.#attempt.record("original/after.json", {
-      init: await sight(initOf(live)),
-      token: (await readToken(live)).value,
-      marker: (await readMarker(live)).content,
-      typedPath: TYPED_FILE,
-      typedContent: await readIfThere(live, TYPED_FILE),
-    });
-  }
-
-  async #busRecord(live: LiveSession): Promise<RecordInput<"bus.json">> {
-    const { report, socket } = await inspectBus(live);
-    const after = await readHostBus();
-    const before = this.#hostBusBefore ?? after;
-    return {
-      id: report.id,
-      names: [...report.names],
-      activatable: [...report.activatable],
-      missingName: report.missingName,
-      socket,
-      hostSocket: { path: before.path, before: before.identity ?? null, after: after.identity ?? null },
-    };
+  async #each(step: string, body: (live: LiveSession, number: number) => Promise<void>): Promise<void> {
+    for (const [number, { live }] of this.#siblings)
+      await this.#step(`${step}/${number}`, () => body(live, number));
   }
 }
 
@@ -343,9 +270,4 @@ function takedownFailed(faults: readonly string[]): DrumsError {
     why: faults.join("; "),
     hint: "`drums gc` tries again; teardown.json of the evidence lists what is left",
   });
-}
-
-function initOf({ record }: LiveSession): ProcessIdentity {
-  if (record.init !== undefined) return record.init;
-  throw new DrumsError({ code: "SESSION_DEAD", what: `session ${record.id} has no init` });
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { listPidNamespace, readStartTime } from "@drums/nsexec/proc";
-import { codeOf } from "../errors.js";
+import { codeOf, DrumsError } from "../errors.js";
 import { monotonicMs } from "../evidence/clock.js";
 import type { ProcessEntry } from "../evidence/records/common.js";
 import type { RecordInput } from "../evidence/records.js";
@@ -79,4 +79,10 @@ async function userProgram(live: LiveSession, argv: string[]): Promise<RecordInp
   const { uid, gid, home: cwd } = USER;
   const done = await live.withInit((init) => init.run({ argv, env: ENVIRONMENT, uid, gid, cwd }));
   return { argv, exitCode: done.code ?? null, value: done.stdout.toString() };
+}
+
+/** The identity of a live session's init. */
+export function initOf({ record }: LiveSession): ProcessIdentity {
+  if (record.init !== undefined) return record.init;
+  throw new DrumsError({ code: "SESSION_DEAD", what: `session ${record.id} has no init` });
 }
