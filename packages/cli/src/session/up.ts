@@ -57,9 +57,9 @@ export async function upSession(home: Home, request: UpRequest, options: UpOptio
   const desktop = findDesktop(request.desktop);
   const image = await step("image", () => pinImage(home, request, observe));
   const folder = await createSessionFolder(home, desktop.name);
-  await observe.created?.(folder);
   const boot = new Boot(home, folder, desktop, { step, observe, signal });
   try {
+    await observe.created?.(folder);
     return await boot.run(await withLock(home, "id-ranges", () => boot.firstRecord(image, request.profile)));
   } catch (error) {
     await boot.abandon();
