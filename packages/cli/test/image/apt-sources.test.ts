@@ -8,35 +8,35 @@ import {
 } from "../../src/image/apt-sources.js";
 
 const BOOKWORM = [
-  { uri: "http://mirror.test/debian/", suite: "bookworm", component: "main" },
-  { uri: "http://mirror.test/debian/", suite: "bookworm-updates", component: "main" },
-  { uri: "http://mirror.test/debian-security/", suite: "bookworm-security", component: "main" },
+  { uri: "http://archive.example/debian/", suite: "bookworm", component: "main" },
+  { uri: "http://archive.example/debian/", suite: "bookworm-updates", component: "main" },
+  { uri: "http://archive.example/debian-security/", suite: "bookworm-security", component: "main" },
 ];
 
 test("apt's lines are read once each, whatever else it prints", () => {
-  const line = "http://mirror.test/debian/|bookworm|main";
+  const line = "http://archive.example/debian/|bookworm|main";
   expect(parseRepositories(`${line}\nW: a warning\n${line}\n`)).toEqual([BOOKWORM[0]]);
 });
 
 test("the suite comes with its updates and security, and nothing of other repositories", () => {
   const others = [
-    { uri: "http://mirror.test/debian/", suite: "bookworm", component: "contrib" },
+    { uri: "http://archive.example/debian/", suite: "bookworm", component: "contrib" },
     { uri: "http://elsewhere.test/node", suite: "nodistro", component: "main" },
   ];
   expect(sourceLines("bookworm", { repositories: [...others, ...BOOKWORM], keyring: "/k.gpg" })).toEqual([
-    "deb [signed-by=/k.gpg] http://mirror.test/debian/ bookworm main",
-    "deb [signed-by=/k.gpg] http://mirror.test/debian/ bookworm-updates main",
-    "deb [signed-by=/k.gpg] http://mirror.test/debian-security/ bookworm-security main",
+    "deb [signed-by=/k.gpg] http://archive.example/debian/ bookworm main",
+    "deb [signed-by=/k.gpg] http://archive.example/debian/ bookworm-updates main",
+    "deb [signed-by=/k.gpg] http://archive.example/debian-security/ bookworm-security main",
   ]);
 });
 
 test("a machine of another release lends its mirror", () => {
   const trixie = [
-    { uri: "http://mirror.test/debian-security", suite: "trixie-security", component: "main" },
-    { uri: "http://mirror.test/debian", suite: "trixie", component: "main" },
+    { uri: "http://archive.example/debian-security", suite: "trixie-security", component: "main" },
+    { uri: "http://archive.example/debian", suite: "trixie", component: "main" },
   ];
   expect(sourceLines("bookworm", { repositories: trixie })).toEqual([
-    "deb http://mirror.test/debian bookworm main",
+    "deb http://archive.example/debian bookworm main",
   ]);
 });
 

@@ -38,7 +38,7 @@ const MET: readonly [rule: string, phase: "dump" | "restore", line: string][] = 
   [
     "foreign-mount",
     "dump",
-    "(00.041) Error (criu/files-reg.c:1820): Can't lookup mount=29 for fd=7 path=/work/secret",
+    "(00.041) Error (criu/files-reg.c:1820): Can't lookup mount=29 for fd=7 path=/srv/secret",
   ],
   ["unix-foreign", "dump", "(00.041) Error (criu/sk-unix.c:860): unix: Unix socket 43874 not found"],
   [

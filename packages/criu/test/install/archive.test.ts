@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { archiveFor, parseArchives, parseCodename } from "../../src/install/archive.js";
 
-const LISTED = `http://mirror.test/debian/|bookworm|main|Debian
-http://mirror.test/debian/|bookworm|main|Debian
-http://mirror.test/debian/|bookworm-updates|main|Debian
+const LISTED = `http://archive.example/debian/|bookworm|main|Debian
+http://archive.example/debian/|bookworm|main|Debian
+http://archive.example/debian/|bookworm-updates|main|Debian
 http://security.test/debian-security/|bookworm-security|main|Debian
 http://other.test/|stable|main|Other
 `;
@@ -12,7 +12,7 @@ test("repositories are read once each from apt's own list", () => {
   const archives = parseArchives(LISTED);
   expect(archives).toHaveLength(4);
   expect(archives[0]).toEqual({
-    uri: "http://mirror.test/debian/",
+    uri: "http://archive.example/debian/",
     release: "bookworm",
     component: "main",
     origin: "Debian",
@@ -20,7 +20,7 @@ test("repositories are read once each from apt's own list", () => {
 });
 
 test("a field that apt leaves unexpanded before its first update counts as unknown", () => {
-  expect(parseArchives("http://mirror.test/debian/|bookworm|main|$(ORIGIN)")[0]?.origin).toBe("");
+  expect(parseArchives("http://archive.example/debian/|bookworm|main|$(ORIGIN)")[0]?.origin).toBe("");
 });
 
 describe("the archive of a suite", () => {
@@ -33,7 +33,7 @@ describe("the archive of a suite", () => {
   });
 
   test("is Debian's main archive for a suite that is not configured", () => {
-    expect(archiveFor("forky", { archives, codename: "bookworm" })).toBe("http://mirror.test/debian/");
+    expect(archiveFor("forky", { archives, codename: "bookworm" })).toBe("http://archive.example/debian/");
   });
 
   test("is never another vendor's", () => {
