@@ -12,6 +12,7 @@ import type { StartOptions } from "../rpc/start.js";
 import { failureError, type LogFiles, withLog } from "./failure.js";
 import { imageBytes, removeImages } from "./images.js";
 import { type CheckpointFlags, DEFAULT_FLAGS, type ExternalMount, sharedOptions } from "./options.js";
+import { privateTmp } from "./private-tmp.js";
 import { type DumpStats, readDumpStats } from "./stats.js";
 
 /** Options of {@link dump}. */
@@ -97,16 +98,22 @@ async function callDump(
     openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY),
   );
   const [imagesDirFd = -1, workDirFd = -1] = folders;
+  const tmp = privateTmp(workDir);
   try {
     const criu = (await needsShim(options.pid)) ? withShim(options.criu) : options.criu;
     const response = await callCriu(criu, dumpRequest(options, { flags, imagesDirFd, workDirFd }), {
-      start: { ...options.start, errorFile: files.errors },
+      start: {
+        ...options.start,
+        mounts: [...(options.start?.mounts ?? []), ...tmp.steps],
+        errorFile: files.errors,
+      },
       onNotify: handlerOf(options),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
       ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
     });
     if (!response.success) throw await failureError("dump", files, response);
   } finally {
+    tmp.remove();
     for (const fd of folders) closeSync(fd);
   }
 }

@@ -10,6 +10,7 @@ import type { NotifyHandler } from "../rpc/notify.js";
 import { failureError, type LogFiles, withLog } from "./failure.js";
 import { bringLoopbackUp } from "./loopback.js";
 import { type CheckpointFlags, DEFAULT_FLAGS, type ExternalBind, sharedOptions } from "./options.js";
+import { privateTmp } from "./private-tmp.js";
 import { killRemains, RestoredRoot } from "./remains.js";
 
 /** Options of {@link restore}. */
@@ -84,10 +85,11 @@ async function callRestore(options: RestoreOptions, files: LogFiles): Promise<Cr
   );
   const [imagesDirFd = -1, workDirFd = -1] = folders;
   const root = new RestoredRoot();
+  const tmp = liesBelowTmp(options) ? undefined : privateTmp(options.workDir);
   try {
     return await callCriu(options.criu, restoreRequest(options, { imagesDirFd, workDirFd }), {
       start: {
-        mounts: options.hostMounts,
+        mounts: [...options.hostMounts, ...(tmp?.steps ?? [])],
         ...(options.idMap === undefined ? {} : { idMap: options.idMap }),
         errorFile: files.errors,
         ...(options.cgroupFd === undefined ? {} : { cgroupFd: options.cgroupFd }),
@@ -102,8 +104,14 @@ async function callRestore(options: RestoreOptions, files: LogFiles): Promise<Cr
     throw error;
   } finally {
     root.close();
+    tmp?.remove();
     for (const fd of folders) closeSync(fd);
   }
+}
+
+/** A private /tmp would hide a root or an external that is mounted below the host's. */
+function liesBelowTmp({ root, externals = [] }: RestoreOptions): boolean {
+  return [root, ...externals.map(({ hostPath }) => hostPath)].some((path) => path.startsWith("/tmp/"));
 }
 
 /** Without rst_sibling criu is the parent; when it exits the tree's root goes to the host's reaper. */

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync } from "node:fs";
+import { appendFileSync, mkdirSync, readdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect } from "vitest";
@@ -29,27 +29,31 @@ beforeEach(async () => {
 });
 afterEach(() => session.end());
 
+/** On the /run of criu's own mount namespace. */
+const ROOT = "/run/drums-test-root";
+
 async function restoreIt(name: string, more: Partial<RestoreOptions> = {}) {
-  const [upper, work, root] = ["upper", "work", "root"].map((part) => join(session.folder, name, part)) as [
-    string,
-    string,
-    string,
-  ];
-  for (const folder of [upper, work, root]) mkdirSync(folder, { recursive: true });
+  const [upper, work] = ["upper", "work"].map((part) => join(session.folder, name, part)) as [string, string];
+  for (const folder of [upper, work]) mkdirSync(folder, { recursive: true });
   const data = overlayData({ lowers: [join(session.folder, "layer"), session.lower], upper, work });
   return restore({
     criu: await testCriu(),
     imagesDir: join(session.folder, "images"),
     workDir: join(session.folder, name, "criu"),
-    root,
-    hostMounts: [{ kind: "mount", fsType: "overlay", source: "overlay", target: root, data }],
+    root: ROOT,
+    hostMounts: [
+      { kind: "mount", fsType: "tmpfs", source: "tmpfs", target: "/run", data: "mode=755,size=1m" },
+      { kind: "folder", path: ROOT },
+      { kind: "mount", fsType: "overlay", source: "overlay", target: ROOT, data },
+    ],
     ...more,
   });
 }
 
-/** Runs a restore that must fail, and shows that no process of it is left. */
+/** Runs a restore that must fail, and shows that neither a process nor a folder of it is left. */
 async function failsCleanly(call: () => Promise<unknown>): Promise<unknown> {
   const before = pidNamespaces();
+  const folders = criuFolders();
   const reason = await call().then(
     () => Promise.reject(new Error("the restore did not fail")),
     (error: unknown) => error,
@@ -58,7 +62,13 @@ async function failsCleanly(call: () => Promise<unknown>): Promise<unknown> {
     "no process left",
     () => [...pidNamespaces()].every((namespace) => before.has(namespace)) || undefined,
   );
+  expect(criuFolders()).toEqual(folders);
   return reason;
+}
+
+/** The folders that CRIU makes for its mount points, and that a killed one would leave. */
+function criuFolders(): string[] {
+  return readdirSync("/tmp").filter((name) => name.startsWith(".criu."));
 }
 
 testNeeding(CRIU_NEEDS, "a tree that was ended at its dump goes on where it stood", async () => {
