@@ -13,6 +13,7 @@ export {
   type RuleId,
   type Severity,
 } from "./audit/rules.js";
+export { auditSettled, type SettledAudit, type SettleOptions } from "./audit/settle.js";
 export { assertUsable, type CriuCheck, checkCriu } from "./check.js";
 export { type DumpOptions, type DumpReport, dump } from "./checkpoint/dump.js";
 export { imageBytes } from "./checkpoint/images.js";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import {
   type Audit,
   assertPassed,
-  auditSession,
+  auditSettled,
   type Criu,
   type DumpReport,
   dump,
@@ -55,7 +55,7 @@ export async function createCheckpoint(
 ): Promise<CheckpointReport> {
   const init = await livingInit(session);
   const externals = session.externals.map(({ mountPoint, key }) => ({ mountPoint, key }));
-  const audit = await auditSession({ initPid: init.pid, externals: session.externals });
+  const audit = await auditSettled({ initPid: init.pid, externals: session.externals });
   await onAudit?.(audit);
   assertPassed(audit);
   const cache = await kernelCacheFor(home, criu);

@@ -93,7 +93,30 @@ function outsidersOf(
   if (init === undefined) return [];
   return [...livePids]
     .filter((pid) => !inTree.has(pid) && readLink(`${proc}/${pid}/ns/pid`) === init.namespaces.pid)
+    .filter((pid) => !descendsFrom(init.pid, pid, proc))
     .map((pid) => ({ pid, name: statOf(pid, { proc })?.name ?? "?" }));
+}
+
+/** How often a line of parents is walked anew because one of them ended meanwhile. */
+const WALKS = 3;
+
+/**
+ * Whether a process descends from another, by its parents as they are now: one that was forked after the tree was
+ * read is no outsider, nor is one that has ended.
+ */
+export function descendsFrom(ancestor: number, pid: number, proc: string): boolean {
+  for (let walk = 0; walk < WALKS; walk++) {
+    let at = pid;
+    let stat = statOf(at, { proc });
+    if (stat === undefined) return true;
+    while (at !== ancestor && stat !== undefined && stat.ppid > 0) {
+      at = stat.ppid;
+      stat = statOf(at, { proc });
+    }
+    if (at === ancestor) return true;
+    if (stat !== undefined) return false;
+  }
+  return false;
 }
 
 function mountTables(tree: readonly Task[], proc: string): Map<string, MountInfo[]> {

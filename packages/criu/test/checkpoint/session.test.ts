@@ -2,7 +2,7 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect } from "vitest";
 import { testNeeding } from "../../../../tools/testing/needs.js";
-import { auditSession, type DumpReport, dump, openKernelCache, restore } from "../../src/index.js";
+import { auditSettled, type DumpReport, dump, openKernelCache, restore } from "../../src/index.js";
 import { CRIU_NEEDS, TEST_HOME, testCriu } from "../helpers/criu.js";
 import { type Desk, launchDesk, withInit } from "../helpers/desk.js";
 import { copyUpper, until } from "../helpers/session.js";
@@ -81,7 +81,7 @@ for (const profile of ["compat", "hardened"] as const) {
       const one = await launchDesk(profile);
       desk = one;
       await startProgram(one.initPid);
-      const audit = await auditSession({ initPid: one.initPid, externals: one.externals });
+      const audit = await auditSettled({ initPid: one.initPid, externals: one.externals });
       expect(audit.findings.filter(({ severity }) => severity === "refuses")).toEqual([]);
 
       const report = await dumpDesk(one, "checkpoint");
