@@ -6,6 +6,8 @@ import { durationText } from "../render/style.js";
 import { type CommandContext, type CommonOptions, withCommonOptions } from "./_context.js";
 import { countOption } from "./_options.js";
 
+import { sweep } from "./_sweep.js";
+
 interface ForkFlags extends CommonOptions {
   readonly count: number;
 }
@@ -19,6 +21,7 @@ export function registerFork(program: Command, context: CommandContext): void {
     .option("--count <number>", "how many", countOption, 1);
   withCommonOptions(command).action((name: string, { count, ...flags }: ForkFlags) =>
     context.run(flags, async ({ home, progress, signal }) => {
+      await sweep(home, progress);
       const criu = await criuFor(home, progress);
       const forked = await progress.step(`fork of ${name}`, () =>
         forkCheckpoint(

@@ -11,6 +11,8 @@ import { exitCodeOf } from "../render/error.js";
 import { type CommandContext, type CommonOptions, withCommonOptions } from "./_context.js";
 import { countOption, type ProfileChoice, profileOption } from "./_options.js";
 
+import { sweep } from "./_sweep.js";
+
 interface ProbeFlags extends CommonOptions, ProfileChoice {
   readonly image: string;
   readonly sha256?: string;
@@ -33,6 +35,7 @@ export function registerProbe(program: Command, context: CommandContext): void {
   withCommonOptions(command).action((flags: ProbeFlags) =>
     context.run(flags, async ({ home, progress, signal }) => {
       await createHome(home);
+      await sweep(home, progress);
       const criu = await criuFor(home, progress);
       const outcome = await runProbe(
         home,

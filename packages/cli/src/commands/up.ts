@@ -6,6 +6,8 @@ import { upSession } from "../session/up.js";
 import { type CommandContext, type CommonOptions, withCommonOptions } from "./_context.js";
 import { type ProfileChoice, profileOption } from "./_options.js";
 
+import { sweep } from "./_sweep.js";
+
 interface UpFlags extends CommonOptions, ProfileChoice {
   readonly image: string;
   readonly sha256?: string;
@@ -24,6 +26,7 @@ export function registerUp(program: Command, context: CommandContext): void {
   withCommonOptions(command).action((flags: UpFlags) =>
     context.run(flags, async ({ home, progress, signal }) => {
       await createHome(home);
+      await sweep(home, progress);
       const { live, folder, ready } = await upSession(
         home,
         {

@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import { collectRoots } from "@drums/rootfs";
 import { collectUnfinished } from "../checkpoint/store.js";
 import { DrumsError, messageOf } from "../errors.js";
@@ -33,32 +34,49 @@ export async function collectGarbage(home: Home): Promise<Collected> {
   const attempt = async (act: () => Promise<void>): Promise<void> => {
     await act().catch((error: unknown) => collected.failures.push(messageOf(error)));
   };
-  const living: string[] = [];
-  for (const id of await listSessionIds(home)) {
-    if (await isLiving(home, id)) living.push(id);
-    else
+  for (const id of await listSessionIds(home))
+    if (!(await isLiving(home, id)))
       await attempt(async () => {
         await removeSession(home, sessionFolder(home, id));
         collected.sessions.push(id);
       });
-  }
   await attempt(async () => {
     collected.checkpoints.push(...(await collectUnfinished(home)));
   });
   await attempt(async () => {
-    const { removed, failed } = await collectRoots({ stateDir: home.path, liveHolders: living });
+    const { removed, failed } = await collectRoots({
+      stateDir: home.path,
+      liveHolders: () => livingIds(home),
+    });
     collected.roots.push(...removed.map(({ id }) => id));
     collected.failures.push(...failed.map(({ id, reason }) => `root ${id}: ${reason}`));
   });
   return collected;
 }
 
-/** A folder without a readable record is of a boot that never came to one: nobody owns it. */
+async function livingIds(home: Home): Promise<string[]> {
+  const ids = await listSessionIds(home);
+  const living = await Promise.all(ids.map((id) => isLiving(home, id)));
+  return ids.filter((_, index) => living[index]);
+}
+
+/** A boot writes its record right after it made its folder; one that had so long and did not was killed between. */
+const RECORD_GRACE_MS = 30_000;
+
 async function isLiving(home: Home, id: string): Promise<boolean> {
+  const folder = sessionFolder(home, id);
   try {
-    return (await standingOf(await sessionFolder(home, id).read())) !== "dead";
+    return (await standingOf(await folder.read())) !== "dead";
   } catch (error) {
-    if (error instanceof DrumsError && error.code === "RECORD_MISSING") return false;
+    if (error instanceof DrumsError && error.code === "RECORD_MISSING") return isYoung(folder.path);
     throw error;
   }
+}
+
+async function isYoung(path: string): Promise<boolean> {
+  const made = await stat(path).then(
+    ({ birthtimeMs }) => birthtimeMs,
+    () => 0,
+  );
+  return Date.now() - made < RECORD_GRACE_MS;
 }

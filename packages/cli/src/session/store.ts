@@ -57,10 +57,13 @@ export async function createSessionFolder(home: Home, prefix: string): Promise<S
   }
 }
 
+/** What {@link createSessionFolder} gives; whatever else lies there is not ours. */
+const SESSION_ID = /^[a-z0-9][a-z0-9-]*-[0-9a-f]{8}$/;
+
 /** The ids of all sessions that have a folder, in order. */
 export async function listSessionIds(home: Home): Promise<string[]> {
   try {
-    return (await readdir(home.sessions)).sort();
+    return (await readdir(home.sessions)).filter((name) => SESSION_ID.test(name)).sort();
   } catch (error) {
     if (codeOf(error) === "ENOENT") return [];
     throw error;

@@ -104,6 +104,21 @@ testNeeding(
   },
 );
 
+testNeeding(
+  DESKTOP_NEEDS,
+  "a command that starts something takes down first what a dead owner left",
+  async () => {
+    const { path } = await testImage();
+    await withTestHome(async (home) => {
+      const dead = await drums(home, "up", "--image", path);
+      await endProcess(dead.document.init);
+      const next = await drums(home, "up", "--image", path);
+      expect(next).toMatchObject({ status: 0, err: expect.stringContaining(dead.document.id) });
+      expect((await drums(home, "ps")).document.sessions).toMatchObject([{ id: next.document.id }]);
+    });
+  },
+);
+
 testNeeding(["root"], "what does not exist is a usage error that names it", async () => {
   await withTestHome(async (home) => {
     expect(await drums(home, "exec", "nobody", "--", "true")).toMatchObject({

@@ -8,8 +8,11 @@ import { realSystem } from "./system.js";
 import { teardownRoot } from "./teardown.js";
 
 export interface CollectOptions extends StateOptions {
-  /** Holders that are known to live. What only others hold is taken down. */
-  readonly liveHolders: readonly string[];
+  /**
+   * Holders that are known to live. What only others hold is taken down. A function is asked under the lock of the
+   * roots: a holder that comes into being before it takes its root, as it should, is then never overlooked.
+   */
+  readonly liveHolders: readonly string[] | (() => Promise<readonly string[]>);
 }
 
 /** What a collection did, by root id. */
@@ -33,11 +36,11 @@ export interface Collection {
  */
 export async function collectRoots(options: CollectOptions): Promise<Collection> {
   const { stateDir, liveHolders, timeoutMs = DEFAULT_TIMEOUT_MS, system = realSystem } = options;
-  const live = new Set(liveHolders);
   const removed: Collection["removed"][number][] = [];
   const kept: Collection["kept"][number][] = [];
   const failed: Collection["failed"][number][] = [];
   await withRootsLock(stateDir, { timeoutMs }, async () => {
+    const live = new Set(typeof liveHolders === "function" ? await liveHolders() : liveHolders);
     for (const folder of await listFolders(stateDir)) {
       try {
         const record = await readRecord(folder);

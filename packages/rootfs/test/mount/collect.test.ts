@@ -185,3 +185,22 @@ testNeeding(["root"], "a state folder that was never used has nothing to collect
   const stateDir = await stateFolder();
   expect(await collectRoots({ stateDir, liveHolders: [] })).toEqual({ removed: [], kept: [], failed: [] });
 });
+
+testNeeding(NEEDS, "holders are asked under the lock: one that comes meanwhile keeps its root", async () => {
+  const stateDir = await stateFolder();
+  const image = await toQcow2(await makeRootDisk(stateDir, await rootTree(stateDir)));
+  let mounting: Promise<unknown> = Promise.resolve();
+  const first = await collectRoots({
+    stateDir,
+    liveHolders: async () => {
+      // This mount waits for the lock that the collection holds, and its holder is known before it has its root.
+      mounting = mountRoot({ image, stateDir, holder: "late" });
+      return ["late"];
+    },
+  });
+  await mounting;
+  expect(first.removed).toEqual([]);
+  expect((await listRoots({ stateDir })).map(({ holders }) => holders)).toEqual([["late"]]);
+  const { removed } = await collectRoots({ stateDir, liveHolders: async () => [] });
+  expect(removed).toHaveLength(1);
+});
