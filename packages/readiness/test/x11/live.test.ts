@@ -189,7 +189,7 @@ testNeeding(["program:Xvfb"], "another client that grabs the server does not sta
 
 testNeeding(["program:Xvfb"], "a server that was stopped is mute, one that was killed is gone", async () => {
   server = await startXvfb();
-  const x = await connectX(await server.connect(), { timeoutMs: 300 });
+  const x = await connectX(await server.connect(), { timeoutMs: 1_000 });
   server.process.kill("SIGSTOP");
   await expect(gatherFacts(x)).rejects.toMatchObject({ code: "X_TIMEOUT" });
   server.process.kill("SIGCONT");
