@@ -73,18 +73,29 @@ export class SeqpacketChannel {
   #serve(): void {
     for (let waiter = this.#waiters[0]; waiter !== undefined; waiter = this.#waiters[0]) {
       try {
-        const packet = receivePacket(this.#fd, { maxBytes: this.#maxBytes });
+        const packet = this.#receiveNow();
         if (packet === undefined) return;
         this.#waiters.shift();
         waiter.resolve(packet.data.length === 0 ? undefined : this.#admit(packet));
       } catch (error) {
         this.#waiters.shift();
-        // A peer that died with our packets unread resets the connection: that too is its end.
-        if (error instanceof SyscallError && error.code === "ECONNRESET") waiter.resolve(undefined);
-        else waiter.reject(error);
+        waiter.reject(error);
       }
     }
     this.#rest();
+  }
+
+  /**
+   * A peer that ended with our packets unread resets the connection (unix_release_sock in net/unix/af_unix.c). The
+   * kernel tells that once, and before what the peer had sent: that is read on, and then comes the end.
+   */
+  #receiveNow(): Packet | undefined {
+    try {
+      return receivePacket(this.#fd, { maxBytes: this.#maxBytes });
+    } catch (error) {
+      if (!(error instanceof SyscallError && error.code === "ECONNRESET")) throw error;
+      return receivePacket(this.#fd, { maxBytes: this.#maxBytes });
+    }
   }
 
   #admit(packet: Packet): Packet {

@@ -30,6 +30,14 @@ test("packets sent before anybody asked are kept, and the peer's end comes after
   expect(() => near.send(Buffer.from("x"))).toThrow(expect.objectContaining({ code: "EPIPE" }));
 });
 
+test("the last words of a peer that ended with our packets unread are heard, and then its end", async () => {
+  near.send(Buffer.from("never read"));
+  far.send(Buffer.from("last words"));
+  far.close();
+  expect((await near.receive())?.data.toString()).toBe("last words");
+  expect(await near.receive()).toBeUndefined();
+});
+
 test("a wait that takes too long ends, and the next one gets the packet", async () => {
   await expect(near.receive({ timeoutMs: 5 })).rejects.toMatchObject({ code: "TIMEOUT" });
   const next = near.receive({ timeoutMs: 10_000 });
