@@ -6,6 +6,8 @@ export interface NsexecErrorFacts {
   readonly hint?: string;
   /** The file, folder or socket concerned, as the caller named it. */
   readonly path?: string;
+  /** The name of the cause, where the machine showed it: several causes share one errno. */
+  readonly reason?: string;
   /** The failed system call. */
   readonly syscall?: string;
   /** The kernel's error number, negative as in Node's own errors. */
@@ -20,6 +22,7 @@ export class NsexecError extends Error {
   override readonly name: string = "NsexecError";
   readonly hint?: string;
   readonly path?: string;
+  readonly reason?: string;
   readonly syscall?: string;
   readonly errno?: number;
   readonly step?: string;

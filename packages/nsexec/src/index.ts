@@ -7,8 +7,8 @@
 export { type NativeChild, spawnNative } from "./child.js";
 export { type EnterOptions, type EnterResult, enterSession } from "./enter.js";
 export { errnoName, NsexecError, type NsexecErrorFacts, SyscallError } from "./errors.js";
+export * from "./explain/index.js";
 export { initBinaryPath } from "./init-binary.js";
-export * from "./init-client/index.js";
 export * from "./init-client/index.js";
 export * from "./launch/index.js";
 export { packageRoot } from "./package-root.js";

@@ -1,4 +1,5 @@
 import { NsexecError, SyscallError } from "./errors.js";
+import { explainUserNamespaces } from "./explain/index.js";
 import { type PreflightSystem, realSystem } from "./preflight-system.js";
 import type { NamespaceKind } from "./proc/namespaces.js";
 
@@ -103,34 +104,12 @@ const PROGRAM = "/bin/true";
 async function checkUserNamespace(system: PreflightSystem): Promise<PreflightItem> {
   const tried = await tryNamespaces(system, "user namespace", ["user", ...SESSION_NAMESPACES]);
   if (tried.status === "ok") return tried;
-  const { detail, remedy } = explainUserNamespace(system, tried.detail);
+  const { hint } = explainUserNamespaces("EPERM", system);
   return gap(
     "user namespace",
-    `${detail}; the hardened profile needs it`,
-    `${remedy} Or use the compat profile.`,
+    `${tried.detail}; the hardened profile needs it`,
+    `${hint}. Or use the compat profile.`,
   );
-}
-
-/** The sysctls that forbid user namespaces, each with the value that does so and what to set. */
-const USER_NAMESPACE_SYSCTLS = [
-  { path: "/proc/sys/user/max_user_namespaces", forbids: "0", set: "user.max_user_namespaces=15000" },
-  {
-    path: "/proc/sys/kernel/unprivileged_userns_clone",
-    forbids: "0",
-    set: "kernel.unprivileged_userns_clone=1",
-  },
-  {
-    path: "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
-    forbids: "1",
-    set: "kernel.apparmor_restrict_unprivileged_userns=0",
-  },
-] as const;
-
-function explainUserNamespace(system: PreflightSystem, answer: string) {
-  const cause = USER_NAMESPACE_SYSCTLS.find(({ path, forbids }) => system.readText(path)?.trim() === forbids);
-  if (cause === undefined)
-    return { detail: answer, remedy: "Run outside a container that forbids user namespaces." };
-  return { detail: `${cause.path} is ${cause.forbids}`, remedy: `sysctl -w ${cause.set}.` };
 }
 
 function checkOverlay(system: PreflightSystem): PreflightItem {

@@ -99,7 +99,7 @@ test.each([
   expect(item).toMatchObject({
     name: "user namespace",
     status: "gap",
-    detail: expect.stringContaining(path),
+    remedy: expect.stringContaining(path),
   });
   expect(item?.remedy).toMatch(remedy);
   expect(others).toEqual([]);

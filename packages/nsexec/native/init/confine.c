@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include "fail.h"
+#include "ids.h"
 #include "sys.h"
 
 static void set_limits(const struct plan *plan) {
@@ -39,10 +40,8 @@ static void drop_bounding(uint64_t kept) {
 }
 
 static void set_capabilities(const struct plan *plan) {
-  if (!plan->has_capabilities) return;
   struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
   struct __user_cap_data_struct data[2];
-  drop_bounding(plan->capabilities);
   if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0) fail("capabilities", "ambient set");
   if (syscall(SYS_capget, &header, data) < 0) fail("capabilities", "capget");
   for (int i = 0; i < 2; i++) {
@@ -57,16 +56,19 @@ static void set_capabilities(const struct plan *plan) {
 void confine(const struct plan *plan) {
   set_limits(plan);
   if (plan->no_new_privs && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) fail("no-new-privs", "");
+  // From the bounding set first: that takes CAP_SETPCAP, which another uid no longer has.
+  if (plan->has_capabilities) drop_bounding(plan->capabilities);
   set_filter(plan);
-  set_capabilities(plan);
+  if (plan->has_uid && plan->has_gid) ids_become(plan->uid, plan->gid, plan->groups, plan->group_count);
+  if (plan->has_capabilities) set_capabilities(plan);
 }
 
-void confine_stdio(void) {
+void confine_stdio(unsigned kept) {
   // Not O_CLOEXEC: where 0 is free it is this very descriptor that stays.
   int null = open("/dev/null", O_RDWR);
   if (null < 0) fail("stdio", "/dev/null");
   for (int fd = 0; fd < 3; fd++)
-    if (dup2(null, fd) < 0) fail("stdio", "/dev/null");
+    if (!(kept >> fd & 1) && dup2(null, fd) < 0) fail("stdio", "/dev/null");
   if (null > 2) close(null);
 }
 

@@ -2,12 +2,13 @@
 #pragma once
 #include "plan.h"
 
-// Limits first, then the seccomp filter, then capabilities: the filter needs CAP_SYS_ADMIN unless
-// no_new_privs is set, and limits may need CAP_SYS_RESOURCE.
+// Limits first, then the seccomp filter, then the plan's ids where it has any, then capabilities: the filter
+// needs CAP_SYS_ADMIN unless no_new_privs is set, limits may need CAP_SYS_RESOURCE, ids CAP_SETUID.
 void confine(const struct plan *plan);
 
-// stdin, stdout and stderr become /dev/null of the root that the process is in.
-void confine_stdio(void);
+// stdin, stdout and stderr become /dev/null of the root that the process is in, but for those whose bit is
+// set in KEPT.
+void confine_stdio(unsigned kept);
 
 // Closes every descriptor from 3 up but KEEP (which may be -1).
 void confine_descriptors(int keep);

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "confine.h"
 #include "fail.h"
 #include "ids.h"
+#include "mirror.h"
 #include "roles.h"
 #include "sys.h"
 
@@ -19,29 +19,16 @@ static void check(const struct plan *plan) {
   if (!plan->has_uid || !plan->has_gid) fail_errno("plan", "uid", EINVAL);
 }
 
-// The filter and the capabilities go first, so that no code of the session can meet a process that holds more.
+// Confined first, so that no code of the session can meet a process that holds more.
 _Noreturn static void run_program(const struct plan *plan) {
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) fail("enter", "PR_SET_PDEATHSIG");
   if (setsid() < 0) fail("enter", "setsid");
   confine_descriptors(control_fd);
   confine(plan);
-  ids_become(plan->uid, plan->gid, plan->groups, plan->group_count);
   const char *cwd = plan->cwd ? plan->cwd : "/";
   if (chdir(cwd) < 0) fail("cwd", cwd);
   execve(plan->program, plan->argv.list, plan->env.list);
   fail("exec", plan->program);
-}
-
-// The status of the program becomes ours, a signal too, so that the caller sees what it would have seen.
-_Noreturn static void mirror(pid_t pid) {
-  int status;
-  while (waitpid(pid, &status, 0) < 0)
-    if (errno != EINTR) fail("enter", "waitpid");
-  if (WIFSIGNALED(status)) {
-    signal(WTERMSIG(status), SIG_DFL);
-    kill(getpid(), WTERMSIG(status));
-  }
-  _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 
 _Noreturn void role_enter(void) {

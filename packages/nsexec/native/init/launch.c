@@ -1,16 +1,19 @@
 #include <errno.h>
 #include <net/if.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
 #include "confine.h"
 #include "fail.h"
 #include "ids.h"
+#include "mirror.h"
 #include "pivot.h"
 #include "report.h"
 #include "roles.h"
@@ -27,17 +30,48 @@ static void loopback_up(void) {
 // The cgroup namespace comes last and by unshare: clone3 would root it at the launcher's group, not at
 // the one that CLONE_INTO_CGROUP put the child into.
 static void enter_cgroup_namespace(const struct plan *plan) {
-  report_file("host-cgroup", "/proc/self/cgroup");
   if (plan->namespaces & CLONE_NEWCGROUP && unshare(CLONE_NEWCGROUP) < 0) fail("cgroup-namespace", "unshare");
 }
 
 static void wait_for_maps(int released) {
   char byte;
   if (read(released, &byte, 1) != 1) _exit(EXIT_SAID);
-  close(released);
 }
 
-_Noreturn static void become_init(const struct plan *plan, int released) {
+// The launcher holds the other end for as long as it lives.
+static bool launcher_gone(int released) {
+  struct pollfd end = {.fd = released};
+  return poll(&end, 1, 0) > 0;
+}
+
+// The control socket alone is kept, across exec too: stage 2 reports on it.
+_Noreturn static void exec_init(const struct plan *plan) {
+  confine_descriptors(control_fd);
+  if (fcntl(control_fd, F_SETFD, 0) < 0) fail("descriptors", "control socket");
+  confine(plan);
+  char control[16];
+  snprintf(control, sizeof control, "%d", control_fd);
+  char *argv[] = {"drums-init", "init", control, NULL};
+  execve(plan->program, argv, plan->env.list);
+  fail("exec", plan->program);
+}
+
+// The socket closes with the exec, which tells the caller that the program runs. It dies with the launcher.
+_Noreturn static void exec_program(const struct plan *plan, int released) {
+  const char *cwd = plan->cwd ? plan->cwd : "/";
+  confine(plan);
+  // After the change of ids, which clears it (prctl(2)).
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) fail("exec", "PR_SET_PDEATHSIG");
+  if (launcher_gone(released)) _exit(EXIT_SAID);
+  confine_descriptors(control_fd);
+  if (chdir(cwd) < 0) fail("cwd", cwd);
+  execve(plan->program, plan->argv.list, plan->env.list);
+  fail("exec", plan->program);
+}
+
+static bool is_attached(const struct plan *plan) { return plan->argv.count > 0; }
+
+_Noreturn static void become_first(const struct plan *plan, int released) {
   wait_for_maps(released);
   struct step_context context = {.root = root_bind(plan->root), .userns_fd = -1};
   steps_take_sources(&plan->inside);
@@ -45,22 +79,16 @@ _Noreturn static void become_init(const struct plan *plan, int released) {
     ids_become(0, 0, NULL, 0);
     ids_own_proc();
   }
+  if (!is_attached(plan)) report_file("host-cgroup", "/proc/self/cgroup");
   enter_cgroup_namespace(plan);
   steps_run(&plan->inside, &context);
   if (sethostname(plan->hostname, strlen(plan->hostname)) < 0) fail("hostname", plan->hostname);
   if (plan->lo) loopback_up();
   root_pivot(context.root);
   if (setsid() < 0) fail("setsid", "");
-  confine_stdio();
-  // The control socket alone is kept, across exec too: stage 2 reports on it.
-  if (fcntl(control_fd, F_SETFD, 0) < 0) fail("descriptors", "control socket");
-  confine_descriptors(control_fd);
-  confine(plan);
-  char control[16];
-  snprintf(control, sizeof control, "%d", control_fd);
-  char *argv[] = {"drums-init", "init", control, NULL};
-  execve(plan->program, argv, plan->env.list);
-  fail("exec", plan->program);
+  confine_stdio(plan->stdio);
+  if (is_attached(plan)) exec_program(plan, released);
+  exec_init(plan);
 }
 
 static void check(const struct plan *plan) {
@@ -73,6 +101,7 @@ static void check(const struct plan *plan) {
   if ((plan->namespaces & needed) != needed) fail_errno("plan", "namespaces", EINVAL);
   if (!(plan->namespaces & CLONE_NEWUSER) != !plan->id_size) fail_errno("plan", "id-map", EINVAL);
   if (plan->lo && !(plan->namespaces & CLONE_NEWNET)) fail_errno("plan", "lo", EINVAL);
+  if (plan->monotonic && !(plan->namespaces & CLONE_NEWTIME)) fail_errno("plan", "time", EINVAL);
 }
 
 static void host_mounts(const struct plan *plan) {
@@ -86,14 +115,28 @@ static void host_mounts(const struct plan *plan) {
   if (context.userns_fd >= 0) close(context.userns_fd);
 }
 
+// By unshare and not by clone3, which would freeze the offsets before they are set (time_namespaces(7)).
+static void new_time_namespace(const struct plan *plan) {
+  if (!(plan->namespaces & CLONE_NEWTIME)) return;
+  if (unshare(CLONE_NEWTIME) < 0) fail("time-namespace", "unshare");
+  if (!plan->monotonic) return;
+  const char *path = "/proc/self/timens_offsets";
+  int fd = open(path, O_WRONLY | O_CLOEXEC);
+  if (fd < 0) fail("time-namespace", path);
+  if (dprintf(fd, "monotonic %s 0\nboottime %s 0\n", plan->monotonic, plan->boottime) < 0)
+    fail("time-namespace", path);
+  close(fd);
+}
+
 _Noreturn void role_launch(void) {
   struct plan *plan = plan_receive();
   check(plan);
   umask(0022);
   host_mounts(plan);
+  new_time_namespace(plan);
   int gate[2];
   if (pipe2(gate, O_CLOEXEC) < 0) fail("clone", "pipe");
-  struct clone_args args = {.flags = plan->namespaces & ~(uint64_t)CLONE_NEWCGROUP, .exit_signal = SIGCHLD};
+  struct clone_args args = {.flags = plan->namespaces & ~(uint64_t)(CLONE_NEWCGROUP | CLONE_NEWTIME), .exit_signal = SIGCHLD};
   if (plan->cgroup_fd >= 0) {
     args.flags |= CLONE_INTO_CGROUP;
     args.cgroup = (uint64_t)plan->cgroup_fd;
@@ -102,11 +145,16 @@ _Noreturn void role_launch(void) {
   if (pid < 0) fail("clone", "clone3");
   if (pid == 0) {
     close(gate[1]);
-    become_init(plan, gate[0]);
+    become_first(plan, gate[0]);
   }
   if (plan->id_size) ids_write_maps(pid, plan);
-  report_child(pid);
+  if (!is_attached(plan)) report_child(pid);
   if (write(gate[1], "", 1) != 1) fail("clone", "gate");
+  if (is_attached(plan)) {
+    close(control_fd);
+    control_fd = -1;
+    mirror(pid);
+  }
   // The session's init now belongs to the host's reaper: it outlives the launcher and the launcher's caller.
   _exit(0);
 }

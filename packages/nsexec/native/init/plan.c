@@ -26,6 +26,27 @@ static void set_no_new_privs(struct plan *p, char **a, size_t n) { (void)a; (voi
 static void set_cgroup(struct plan *p, char **a, size_t n) { (void)n; p->cgroup_fd = (int)plan_number(a[0]); }
 static void set_session(struct plan *p, char **a, size_t n) { (void)n; p->session_fd = (int)plan_number(a[0]); }
 
+// A number with a sign, as /proc/PID/timens_offsets takes it.
+static const char *seconds(const char *text) {
+  const char *digits = text + (*text == '-');
+  size_t length = strspn(digits, "0123456789");
+  if (length == 0 || length > 18 || digits[length]) fail_errno("plan", "time", EINVAL);
+  return text;
+}
+
+static void set_time(struct plan *p, char **a, size_t n) {
+  (void)n;
+  p->monotonic = seconds(a[0]);
+  p->boottime = seconds(a[1]);
+}
+
+static void set_stdio(struct plan *p, char **a, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    if (plan_number(a[i]) > 2) fail_errno("plan", "stdio", EINVAL);
+    p->stdio |= 1u << plan_number(a[i]);
+  }
+}
+
 static void set_id_map(struct plan *p, char **a, size_t n) {
   (void)n;
   p->id_base = (uint32_t)plan_number(a[0]);
@@ -91,6 +112,7 @@ static const struct verb VERBS[] = {
     {"read-only", "p", STEP_READ_ONLY, NULL},  {"mask", "p", STEP_MASK, NULL},
     {"folder", "pnnn", STEP_FOLDER, NULL},     {"node", "pnnnnn", STEP_NODE, NULL},
     {"link", "ps", STEP_LINK, NULL},           {"file", "pnnns", STEP_FILE, NULL},
+    {"propagation", "pnn", STEP_PROPAGATION, NULL},
     {"root", "p", -1, set_root},               {"hostname", "s", -1, set_hostname},
     {"program", "p", -1, set_program},         {"cwd", "p", -1, set_cwd},
     {"namespaces", "n", -1, set_namespaces},   {"id-map", "nn", -1, set_id_map},
@@ -100,6 +122,7 @@ static const struct verb VERBS[] = {
     {"gid", "n", -1, set_gid},                 {"groups", "n*", -1, set_groups},
     {"argv", "s*", -1, set_argv},              {"env", "s*", -1, set_env},
     {"cgroup-fd", "n", -1, set_cgroup},        {"session-fd", "n", -1, set_session},
+    {"time", "ss", -1, set_time},              {"stdio", "n*", -1, set_stdio},
 };
 
 static bool is_number(const char *text) {

@@ -19,6 +19,7 @@ enum step_kind {
   STEP_NODE,       // PATH MODE UID GID MAJOR MINOR
   STEP_LINK,       // PATH TARGET
   STEP_FILE,       // PATH MODE UID GID CONTENT
+  STEP_PROPAGATION,  // TARGET FLAG RECURSIVE
 };
 
 struct step {
@@ -56,6 +57,8 @@ struct plan {
   uint32_t uid, gid, groups[64];
   size_t group_count;
   int cgroup_fd, session_fd;
+  const char *monotonic, *boottime;  // time namespace: seconds that the clocks are ahead, or NULL
+  unsigned stdio;                    // bit N: descriptor N is the caller's and stays
   struct strings argv, env;
 };
 

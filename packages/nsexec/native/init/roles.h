@@ -1,7 +1,8 @@
 // The roles of this one program; each reads its plan from the control socket, and none returns.
 #pragma once
 
-// Makes a session: host mounts, namespaces, the root, then PID 1 of it (role `init`).
+// Makes a session: host mounts, namespaces, the root, then PID 1 of it: role `init`, or the plan's own program,
+// whose end this process waits for and mirrors.
 _Noreturn void role_launch(void);
 
 // PID 1 of a session: reports, waits for `go`, then reaps and serves.

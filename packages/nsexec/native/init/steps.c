@@ -91,6 +91,14 @@ static void step_layer(const struct step_context *context, char **args) {
   close(target);
 }
 
+static void step_propagation(int root, char **args) {
+  char path[32];
+  int target = target_of(root, "propagation", args[0]);
+  unsigned long flags = plan_number(args[1]) | (plan_number(args[2]) ? MS_REC : 0);
+  if (mount(NULL, fd_path(target, path), NULL, flags, NULL) < 0) fail("propagation", args[0]);
+  close(target);
+}
+
 // Kernels differ in what /proc and /sys hold: what is absent needs no mask.
 static int existing(int root, const char *step, const char *path, struct stat *st) {
   int fd = resolve_target(root, path);
@@ -133,6 +141,7 @@ static void run(const struct step *step, const struct step_context *context) {
     case STEP_NODE: return step_node(context->root, step->args);
     case STEP_LINK: return step_link(context->root, step->args);
     case STEP_FILE: return step_file(context->root, step->args);
+    case STEP_PROPAGATION: return step_propagation(context->root, step->args);
   }
 }
 

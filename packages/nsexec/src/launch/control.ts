@@ -1,6 +1,7 @@
 import { closeSync } from "node:fs";
 import { type NativeChild, spawnNative } from "../child.js";
 import { errnoName, NsexecError } from "../errors.js";
+import { explainStep, type StepFailure } from "../explain/index.js";
 import { initBinaryPath } from "../init-binary.js";
 import { SeqpacketChannel } from "../seqpacket.js";
 import { socketpairSeqpacket } from "../syscalls/socket.js";
@@ -61,14 +62,16 @@ export function decodeField(bytes: string): string {
 }
 
 /** The error that a `fail STEP PATH ERRNO` packet stands for. */
-export function failureOf({ fields }: ControlMessage, code: string): NsexecError {
+export function failureOf({ fields }: ControlMessage, code: string, plan?: StepFailure["plan"]): NsexecError {
   const [step = "unknown", path = "", errno = "0"] = fields.map(decodeField);
   const name = errnoName(Number(errno));
-  const hint = hintForStep(step, name);
+  const explained = explainStep({ step, path, errno: name, plan });
+  const hint = explained?.hint ?? hintForStep(step, name);
   return new NsexecError(code, `${step} failed at ${path || "-"}: ${name}`, {
     step,
     path,
     errno: -Number(errno),
+    ...(explained ? { reason: explained.reason } : {}),
     ...(hint === undefined ? {} : { hint }),
   });
 }

@@ -1,18 +1,13 @@
 const HINTS: Readonly<Record<string, string>> = {
-  "mount ELOOP":
-    "The mount point is a symbolic link, which is refused, or the folders of an overlay lie within one another.",
+  "mount ELOOP": "The mount point is a symbolic link, which is refused.",
   "folder ELOOP": "A folder of the root is a symbolic link: a layer that turns it into one is refused.",
   "bind ELOOP": "A mount point of the root is a symbolic link: a layer that turns it into one is refused.",
   "mount ENOENT": "The mount point, or a layer that the options name, does not exist.",
-  "mount ESTALE": "The upper was used with another lower before: take a fresh upper and work folder.",
-  "mount EBUSY": "The upper or work folder is in use by a live overlay.",
   "mount EINVAL": "The filesystem does not take these options; the last lines of dmesg name the option.",
   "mount EPERM":
     "A fresh proc or sysfs needs the host's own to be whole: an outer container that masks parts of it forbids this.",
   "layer EINVAL":
     "The filesystem of this layer cannot be id-mapped (overlay cannot): use the compat profile.",
-  "clone EPERM": "New user namespaces may be restricted: see kernel.apparmor_restrict_unprivileged_userns.",
-  "clone ENOSPC": "Raise /proc/sys/user/max_user_namespaces, or the one of the namespace concerned.",
   "clone EBUSY": "The cgroup enables controllers for its children, so it cannot hold processes itself.",
   "clone ENODEV": "The cgroup was removed.",
   "exec ENOENT":

@@ -39,15 +39,14 @@ export interface PendingSession {
  */
 export async function launchSession(plan: LaunchPlan, options: LaunchOptions = {}): Promise<PendingSession> {
   const { cgroupFd, timeoutMs = 10_000 } = options;
-  const packet = encodeLaunchPlan(
-    parseLaunchPlan(plan),
-    cgroupFd === undefined ? {} : { cgroupFd: CGROUP_FD },
-  );
+  const parsed = parseLaunchPlan(plan);
+  if (parsed.program) throw notLaunchable();
+  const packet = encodeLaunchPlan(parsed, cgroupFd === undefined ? {} : { cgroupFd: CGROUP_FD });
   const fds = cgroupFd === undefined ? [] : [{ source: cgroupFd, target: CGROUP_FD }];
   const { child, control } = startRole("launch", { plan: packet, fds });
   const init = new InitHandle();
   try {
-    const report = await collectReport(control, init, Date.now() + timeoutMs);
+    const report = await collectReport({ control, init, plan: parsed }, Date.now() + timeoutMs);
     await child.exited;
     return new Pending(init, control, report, timeoutMs);
   } catch (error) {
@@ -57,6 +56,13 @@ export async function launchSession(plan: LaunchPlan, options: LaunchOptions = {
     await init.end();
     throw error;
   }
+}
+
+function notLaunchable(): NsexecError {
+  return new NsexecError("PLAN_INVALID", "the plan's program would take the place of its init", {
+    step: "plan",
+    hint: "Run it with runSession, or spawn the program through init.",
+  });
 }
 
 /** PID 1 by pidfd, from the moment at which the launcher named it. */
@@ -101,14 +107,16 @@ function ifAlive<T>(call: () => T): T | undefined {
   }
 }
 
-async function collectReport(
-  control: SeqpacketChannel,
-  init: InitHandle,
-  deadline: number,
-): Promise<StageTwoReport> {
+interface Launching {
+  readonly control: SeqpacketChannel;
+  readonly init: InitHandle;
+  readonly plan: LaunchPlan;
+}
+
+async function collectReport({ control, init, plan }: Launching, deadline: number): Promise<StageTwoReport> {
   const parts = new Map<string, string>();
   for (;;) {
-    const message = await nextMessage(control, deadline);
+    const message = await nextMessage(control, deadline, plan);
     if (message.verb === "ready") return assembleReport(parts);
     await takeMessage(message, parts, init);
   }
@@ -126,7 +134,11 @@ async function takeMessage(
     throw new NsexecError("LAUNCH_FAILED", `drums-init sent ${verb}, which is unknown`, { step: "control" });
 }
 
-async function nextMessage(control: SeqpacketChannel, deadline: number): Promise<ControlMessage> {
+async function nextMessage(
+  control: SeqpacketChannel,
+  deadline: number,
+  plan?: LaunchPlan,
+): Promise<ControlMessage> {
   const packet = await control.receive({ timeoutMs: Math.max(1, deadline - Date.now()) });
   if (packet === undefined)
     throw new NsexecError("LAUNCH_FAILED", "drums-init ended without a word", {
@@ -134,7 +146,7 @@ async function nextMessage(control: SeqpacketChannel, deadline: number): Promise
       hint: "It was killed: look for the OOM killer in dmesg, or for a cgroup that is being killed.",
     });
   const message = parseControl(packet.data);
-  if (message.verb === "fail") throw failureOf(message, "LAUNCH_FAILED");
+  if (message.verb === "fail") throw failureOf(message, "LAUNCH_FAILED", plan);
   return message;
 }
 

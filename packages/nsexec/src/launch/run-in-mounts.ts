@@ -33,9 +33,10 @@ export interface RunInMountsOptions {
 export async function runInMounts(options: RunInMountsOptions): Promise<NativeChild> {
   const { hostMounts, idMap, file, argv, env = {}, cwd, uid, gid = uid, fds = [], cgroupFd } = options;
   const ids = uid === undefined || gid === undefined ? undefined : { uid, gid };
+  const steps = parseMountSteps(hostMounts);
   const plan = encodeMountsPlan(
     { file, argv, env, cwd, ids },
-    { hostMounts: parseMountSteps(hostMounts), ...(idMap ? { idMap } : {}) },
+    { hostMounts: steps, ...(idMap ? { idMap } : {}) },
   );
   const { child, control } = startRole("exec-in-mounts", { plan, fds, cgroupFd });
   try {
@@ -43,7 +44,10 @@ export async function runInMounts(options: RunInMountsOptions): Promise<NativeCh
     const packet = await control.receive();
     if (packet === undefined) return child;
     await child.exited;
-    throw failureOf(parseControl(packet.data), "RUN_FAILED");
+    throw failureOf(parseControl(packet.data), "RUN_FAILED", {
+      hostMounts: steps,
+      insideMounts: [],
+    });
   } finally {
     control.close();
   }

@@ -8,6 +8,7 @@ import {
   MOUNT_FLAGS,
   type MountFlag,
   type MountStep,
+  PROPAGATIONS,
 } from "./schema.js";
 
 /** The first field of every plan; native/init/plan.h holds the same. */
@@ -30,14 +31,22 @@ export interface ProgramPart {
     | undefined;
 }
 
+/** The descriptors that a launcher is handed. */
+export interface EncodeLaunchOptions {
+  readonly cgroupFd?: number;
+  /** Which of 0, 1 and 2 are the caller's and stay the program's. */
+  readonly stdio?: readonly number[];
+}
+
 /** The plan of a session as the packet that `drums-init launch` reads. */
-export function encodeLaunchPlan(plan: LaunchPlan, options: { readonly cgroupFd?: number } = {}): Buffer {
+export function encodeLaunchPlan(plan: LaunchPlan, options: EncodeLaunchOptions = {}): Buffer {
   return encode([
     ["namespaces", cloneFlags(plan.namespaces)],
     ["root", plan.root],
     ["hostname", plan.hostname],
-    ["program", plan.init ?? "/usr/lib/drums/drums-init"],
-    ["env", ...pairs(plan.env ?? {})],
+    ...firstProgram(plan),
+    ...(options.stdio?.length ? [["stdio", ...options.stdio] as const] : []),
+    ...timeOffsets(plan.timeOffsets),
     ...(plan.lo ? [["lo"] as const] : []),
     ...(plan.idMap ? [["id-map", plan.idMap.base, plan.idMap.size] as const] : []),
     ...(options.cgroupFd === undefined ? [] : [["cgroup-fd", options.cgroupFd] as const]),
@@ -89,6 +98,20 @@ function encode(verbs: readonly Verb[]): Buffer {
   });
 }
 
+function firstProgram({ program, init, env = {} }: LaunchPlan): Verb[] {
+  if (!program)
+    return [
+      ["program", init ?? "/usr/lib/drums/drums-init"],
+      ["env", ...pairs(env)],
+    ];
+  const { uid = 0, gid = uid, groups } = program;
+  return programPart({ ...program, env: program.env ?? {}, ids: { uid, gid, groups } });
+}
+
+function timeOffsets(offsets: LaunchPlan["timeOffsets"]): Verb[] {
+  return offsets ? [["time", offsets.monotonic ?? 0, offsets.boottime ?? 0]] : [];
+}
+
 function programPart({ file, argv, env, cwd, ids }: ProgramPart): Verb[] {
   return [
     ["program", file],
@@ -135,6 +158,8 @@ function step(one: MountStep): Verb {
       ];
     case "layer":
       return ["layer", one.target, one.source];
+    case "propagation":
+      return ["propagation", one.target, PROPAGATIONS[one.mode], one.recursive ? 1 : 0];
     case "remount":
       return ["remount", one.target, mountFlags(one.options)];
     case "readOnly":

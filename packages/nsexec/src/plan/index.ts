@@ -1,3 +1,4 @@
+export { describePlan } from "./describe.js";
 export { parseLaunchPlan, parseMountSteps } from "./parse.js";
 export {
   type Confinement,

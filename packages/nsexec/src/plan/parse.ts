@@ -5,8 +5,13 @@ import { type LaunchPlan, launchPlanSchema, type MountStep, mountStepSchema } fr
 /** Checks a plan from outside (a file, a caller in JavaScript). @throws NsexecError code PLAN_INVALID */
 export function parseLaunchPlan(plan: unknown): LaunchPlan {
   const parsed = check(launchPlanSchema, plan, "launch plan");
-  if (parsed.namespaces.includes("user") === (parsed.idMap !== undefined)) return parsed;
-  throw invalid("launch plan", "idMap: needed exactly where namespaces holds user");
+  if (parsed.namespaces.includes("user") !== (parsed.idMap !== undefined))
+    throw invalid("launch plan", "idMap: needed exactly where namespaces holds user");
+  if (parsed.timeOffsets && !parsed.namespaces.includes("time"))
+    throw invalid("launch plan", "timeOffsets: needs time among the namespaces");
+  if (parsed.program && (parsed.init || parsed.env))
+    throw invalid("launch plan", "program: takes the place of init and env");
+  return parsed;
 }
 
 /** Checks the steps of {@link LaunchPlan.hostMounts} on their own. @throws NsexecError code PLAN_INVALID */

@@ -15,6 +15,14 @@ export const MOUNT_FLAGS = {
   strictatime: 1 << 24,
 } as const;
 
+/** How mounts spread, with the flag of mount(2). */
+export const PROPAGATIONS = {
+  unbindable: 1 << 17,
+  private: 1 << 18,
+  slave: 1 << 19,
+  shared: 1 << 20,
+} as const;
+
 /** Resources of setrlimit(2) by their number in the kernel's generic table. */
 export const LIMITS = {
   cpu: 0,
@@ -55,6 +63,7 @@ const flags = z.array(z.enum(Object.keys(MOUNT_FLAGS) as [keyof typeof MOUNT_FLA
  * - `layer`: a clone of the mount that holds `source`, id-mapped by the plan's `idMap`
  *   (open_tree + mount_setattr + move_mount); for `hostMounts` only.
  * - `remount`: changes the flags of the mount at `target`.
+ * - `propagation`: of the mount at `target` (mount_namespaces(7)). Every mount of the host is private at first.
  * - `readOnly`: makes an existing file or folder read-only by a bind onto itself; absent is fine.
  * - `mask`: hides an existing file behind /dev/null or a folder behind an empty tmpfs; absent is fine.
  * - `folder`: made with its parents; one that exists keeps its mode and owner.
@@ -79,6 +88,12 @@ export const mountStepSchema = z.discriminatedUnion("kind", [
   }),
   z.strictObject({ kind: z.literal("layer"), source: absolute, target: absolute }),
   z.strictObject({ kind: z.literal("remount"), target: absolute, options: flags }),
+  z.strictObject({
+    kind: z.literal("propagation"),
+    target: absolute,
+    mode: z.enum(Object.keys(PROPAGATIONS) as [keyof typeof PROPAGATIONS]),
+    recursive: z.boolean().optional(),
+  }),
   z.strictObject({ kind: z.literal("readOnly"), target: absolute }),
   z.strictObject({ kind: z.literal("mask"), target: absolute }),
   z.strictObject({ kind: z.literal("folder"), path: absolute, ...owner }),
@@ -110,6 +125,31 @@ export const confinementSchema = z.strictObject({
   noNewPrivs: z.boolean().optional(),
 });
 
+const seconds = z
+  .number()
+  .int()
+  .min(-(2 ** 53 - 1))
+  .max(2 ** 53 - 1);
+
+/** Seconds by which a time namespace's clocks are ahead of the host's (time_namespaces(7)). */
+const timeOffsetsSchema = z.strictObject({ monotonic: seconds.optional(), boottime: seconds.optional() });
+
+/** A program that is PID 1 of its session, in place of init: see runSession. */
+export const programSchema = z.strictObject({
+  /** A path in the root; PATH is not searched. */
+  file: absolute,
+  argv: z.array(text).min(1),
+  /** The whole environment. Default: empty. */
+  env: z.record(text.min(1), text).optional(),
+  /** Default "/". */
+  cwd: absolute.optional(),
+  /** As the session counts it. Default 0. */
+  uid: id.optional(),
+  /** Default: the uid. */
+  gid: id.optional(),
+  groups: z.array(id).max(64).optional(),
+});
+
 /** A session's launch as plain data: what drums-init does, in the order in which it does it. */
 export const launchPlanSchema = z.strictObject({
   namespaces: z.array(z.enum(NAMESPACE_KINDS)),
@@ -128,10 +168,14 @@ export const launchPlanSchema = z.strictObject({
   lo: z.boolean().optional(),
   limits: z.partialRecord(z.enum(Object.keys(LIMITS) as [keyof typeof LIMITS]), limit).optional(),
   ...confinementSchema.shape,
-  /** Environment of PID 1 alone: what it spawns gets its own. */
+  /** Of a new time namespace: needs `time` among the namespaces. */
+  timeOffsets: timeOffsetsSchema.optional(),
+  /** Environment of init alone: what it spawns gets its own. */
   env: z.record(text.min(1), text).optional(),
-  /** PID 1's own file, a path in the root. */
+  /** Init's own file, a path in the root. Default "/usr/lib/drums/drums-init". */
   init: absolute.optional(),
+  /** In place of init; then the plan is for runSession. */
+  program: programSchema.optional(),
 });
 
 export type LimitName = keyof typeof LIMITS;

@@ -33,6 +33,14 @@ describe("a plan is refused, and the field named, for", () => {
     ["a map onto the host's root", { ...PLAN, idMap: { base: 0, size: 65_536 } }, /idMap/],
     ["an unknown limit", { ...PLAN, limits: { files: { soft: 1, hard: 1 } } }, /limits/],
     ["more mount data than mount(2) takes", { ...PLAN, hostMounts: [tmpfs("x".repeat(4096))] }, /data/],
+    ["clocks without a time namespace", { ...PLAN, timeOffsets: { monotonic: 1 } }, /timeOffsets/],
+    ["a program beside an init", { ...PLAN, init: "/init", program: { file: "/x", argv: ["x"] } }, /program/],
+    ["a program without arguments", { ...PLAN, program: { file: "/x", argv: [] } }, /argv/],
+    [
+      "an unknown propagation",
+      { ...PLAN, hostMounts: [{ kind: "propagation", target: "/", mode: "public" }] },
+      /mode/,
+    ],
     ["no object", undefined, /expected object/],
   ];
   test.each(cases)("%s", (_, plan, reason) => {
