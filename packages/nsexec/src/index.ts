@@ -5,12 +5,14 @@
  * @packageDocumentation
  */
 export { type NativeChild, spawnNative } from "./child.js";
+export * from "./clone-identity/index.js";
 export { type EnterOptions, type EnterResult, enterSession } from "./enter.js";
 export { errnoName, NsexecError, type NsexecErrorFacts, SyscallError } from "./errors.js";
 export * from "./explain/index.js";
 export { initBinaryPath } from "./init-binary.js";
 export * from "./init-client/index.js";
 export * from "./launch/index.js";
+export * from "./network/index.js";
 export { packageRoot } from "./package-root.js";
 export * from "./plan/index.js";
 export { type PreflightItem, type PreflightOptions, preflight } from "./preflight.js";

@@ -1,6 +1,7 @@
-import { closeSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, readFileSync } from "node:fs";
 import { release } from "node:os";
 import { initBinaryPath } from "./init-binary.js";
+import { findOnPath } from "./network/find.js";
 import type { NamespaceKind } from "./proc/namespaces.js";
 import { parseStatus } from "./proc/status.js";
 import { O } from "./syscalls/constants.js";
@@ -18,6 +19,10 @@ export interface PreflightSystem {
   capabilities(): bigint;
   /** A file's text, or undefined where it cannot be read. */
   readText(path: string): string | undefined;
+  /** Whether there is such a file. */
+  exists(path: string): boolean;
+  /** Where a program is on PATH. */
+  findProgram(name: string): string | undefined;
   /** Throws where the addon does not load. */
   loadAddon(): void;
   /** The static program's path. Throws where it is missing. */
@@ -41,6 +46,8 @@ export const realSystem: PreflightSystem = {
       return undefined;
     }
   },
+  exists: existsSync,
+  findProgram: (name) => findOnPath(name),
   loadAddon: () => void native(),
   initBinary: initBinaryPath,
   tryOpenat2: () => closeSync(openat2({ path: "/", flags: O.O_PATH })),

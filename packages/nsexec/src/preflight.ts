@@ -28,7 +28,7 @@ export async function preflight(options: PreflightOptions = {}): Promise<Preflig
   const items = [checkRoot(system), checkKernel(system), addon, checkInit(system)];
   // Without the addon none of the calls can be tried.
   if (addon.status === "ok") items.push(...(await checkCalls(system)));
-  return [...items, checkOverlay(system), checkSeccomp(system)];
+  return [...items, checkOverlay(system), checkSeccomp(system), checkNat(system)];
 }
 
 const CAP_SYS_ADMIN = 1n << 21n;
@@ -133,6 +133,16 @@ function checkSeccomp(system: PreflightSystem): PreflightItem {
     "no filters",
     "Boot a kernel with CONFIG_SECCOMP_FILTER; sessions run without a filter.",
   );
+}
+
+function checkNat(system: PreflightSystem): PreflightItem {
+  const name = "slirp4netns";
+  const program = system.findProgram(name);
+  if (program === undefined)
+    return gap(name, "not on PATH: no session can have a network (--net nat)", "apt-get install slirp4netns");
+  if (!system.exists("/dev/net/tun"))
+    return gap(name, "/dev/net/tun is missing", "modprobe tun; in a container, pass /dev/net/tun in.");
+  return ok(name, program);
 }
 
 function attempt(name: string, detail: string, tried: () => void): PreflightItem {

@@ -19,6 +19,8 @@ function machine(
     uid: () => 0,
     capabilities: () => (1n << 41n) - 1n,
     readText: (path) => files[path],
+    exists: () => true,
+    findProgram: (name) => `/usr/bin/${name}`,
     loadAddon: () => {},
     initBinary: () => "/somewhere/drums-init",
     tryOpenat2: () => {},
@@ -44,6 +46,8 @@ test("a machine that can do all of it has no finding", async () => {
 test.each<[string, Parameters<typeof machine>[0], Partial<PreflightItem>]>([
   ["a user who is not root", { uid: () => 1000 }, { name: "root", status: "blocker" }],
   ["root without its power", { capabilities: () => 1n }, { name: "root", status: "blocker" }],
+  ["no slirp4netns", { findProgram: () => undefined }, { name: "slirp4netns", status: "gap" }],
+  ["no tun device", { exists: () => false }, { name: "slirp4netns", status: "gap" }],
   ["an old kernel", { release: () => "5.10.0-28-amd64" }, { name: "kernel", status: "blocker" }],
   ["a kernel between", { release: () => "5.15.0" }, { name: "kernel", status: "gap" }],
   [
@@ -124,6 +128,7 @@ test("without the addon its calls are not asked about", async () => {
     "drums-init",
     "overlay",
     "seccomp",
+    "slirp4netns",
   ]);
 });
 

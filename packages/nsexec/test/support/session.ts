@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { chownSync, copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -40,7 +40,13 @@ const PROGRAMS = [
   "ln",
   "mkfifo",
   "perl",
+  "mv",
+  "chmod",
+  "rm",
+  "mkdir",
 ];
+/** Copied where this machine has them; a test that uses one names it among its needs. */
+const OPTIONAL = ["ssh-keygen"];
 
 /** A folder with a small root of this machine's own programs, and room for one session. */
 export interface Stage {
@@ -77,9 +83,10 @@ function fillRoot(root: string): void {
   for (const name of ["usr/bin", "usr/lib", "usr/lib64", "etc", "var/log", "home"])
     mkdirSync(join(root, name), { recursive: true });
   for (const name of ["bin", "lib", "lib64"]) symlinkSync(`usr/${name}`, join(root, name));
-  for (const program of PROGRAMS) {
-    const path = execFileSync("sh", ["-c", `command -v ${program}`], { encoding: "utf8" }).trim();
-    copyWithLibraries(realpathSync(path), join(root, "usr/bin", program), root);
+  for (const program of [...PROGRAMS, ...OPTIONAL]) {
+    const found = spawnSync("sh", ["-c", `command -v ${program}`], { encoding: "utf8" });
+    if (found.status !== 0 && OPTIONAL.includes(program)) continue;
+    copyWithLibraries(realpathSync(found.stdout.trim()), join(root, "usr/bin", program), root);
   }
 }
 
