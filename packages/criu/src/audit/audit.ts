@@ -17,6 +17,8 @@ export interface AuditOptions {
   readonly onlyMountTable?: boolean;
   /** The flags that the dump will have, where they differ from {@link DEFAULT_FLAGS}. */
   readonly flags?: Partial<CheckpointFlags>;
+  /** Interfaces beside lo that a restore makes anew, such as a NAT's. Default: none. */
+  readonly remadeInterfaces?: readonly string[];
   /** Default "/proc". */
   readonly proc?: string;
 }
@@ -85,7 +87,11 @@ function auditAll(options: AuditOptions): Pick<Audit, "findings" | "facts"> {
       ...tables.flatMap((mounts) => checkMounts(mounts, { externals })),
       ...checkTasks(snapshot),
       ...descriptorFindings(snapshot, options),
-      ...checkSockets(snapshot, { ...DEFAULT_FLAGS, ...options.flags }),
+      ...checkSockets(snapshot, {
+        ...DEFAULT_FLAGS,
+        ...options.flags,
+        remadeInterfaces: options.remadeInterfaces ?? [],
+      }),
       ...tmpfs.findings,
     ],
     facts: factsOf(snapshot, tmpfs.bytes),

@@ -136,6 +136,12 @@ export const RULES = {
     remedy: "Dump with tcpEstablished, or let it close",
     triedOn: ALL,
   },
+  "tcp-closed": {
+    severity: "loses",
+    title: "A TCP connection is open: the session keeps it, and siblings find it closed",
+    remedy: "Nothing, where its program connects again; else let it close before the checkpoint",
+    triedOn: DEFAULT,
+  },
   "udp-queued": {
     severity: "loses",
     title: "Datagrams wait in a UDP socket",

@@ -1,3 +1,4 @@
+import { endpointText } from "./endpoints.js";
 import { readLink, readText } from "./proc.js";
 import { type Finding, type FindingProcess, finding } from "./rules.js";
 import type { Snapshot, Task } from "./snapshot.js";
@@ -21,7 +22,10 @@ export interface InetSocket {
   readonly remote: string;
 }
 
+/** include/net/tcp_states.h */
 const TCP_ESTABLISHED = 1;
+const TCP_CLOSE = 7;
+const TCP_LISTEN = 10;
 /** Names that a new net namespace may start with. */
 const KERNEL_INTERFACE = /^(lo|sit0|tunl0|gre0|gretap0|erspan0|ip_vti0|ip6_vti0|ip6tnl0|ip6gre0)$/;
 
@@ -55,8 +59,12 @@ export function parseInetSockets(text: string): InetSocket[] {
 export interface SocketCheckOptions {
   /** The dump will save established TCP connections. */
   readonly tcpEstablished: boolean;
+  /** The dump will leave open TCP connections out. */
+  readonly tcpClose: boolean;
   /** The dump will leave the net namespace out. */
   readonly emptyNet: boolean;
+  /** Interfaces that a restore makes anew. Default: none. */
+  readonly remadeInterfaces?: readonly string[];
 }
 
 /** Checks the sockets of the whole tree against the tables of its network and of the host's. */
@@ -70,15 +78,17 @@ export function checkSockets(snapshot: Snapshot, options: SocketCheckOptions): F
     ...foreignSockets(snapshot, others),
     ...unheldSockets(unix, holders),
     ...checkInet(snapshot, others, options),
-    ...(options.emptyNet ? checkInterfaces(snapshot) : []),
+    ...(options.emptyNet ? checkInterfaces(snapshot, options.remadeInterfaces ?? []) : []),
   ];
 }
 
 /** Every namespace has lo; the kernel may add idle tunnels of its own to each (sit0, tunl0 …). */
-function checkInterfaces({ proc, initPid }: Snapshot): Finding[] {
+function checkInterfaces({ proc, initPid }: Snapshot, remade: readonly string[]): Finding[] {
   const rows = (readText(`${proc}/${initPid}/net/dev`) ?? "").split("\n").slice(2);
   const names = rows.map((row) => row.split(":")[0]?.trim() ?? "").filter(Boolean);
-  return names.filter((name) => !KERNEL_INTERFACE.test(name)).map((name) => finding("net-interface", name));
+  return names
+    .filter((name) => !KERNEL_INTERFACE.test(name) && !remade.includes(name))
+    .map((name) => finding("net-interface", name));
 }
 
 type Holders = ReadonlyMap<number, { readonly task: Task; readonly fd: number }>;
@@ -123,15 +133,28 @@ function checkInet({ proc, initPid }: Snapshot, others: Holders, options: Socket
     parseInetSockets(readText(`${proc}/${initPid}/net/${name}`) ?? "").filter(({ inode }) =>
       others.has(inode),
     );
-  const tcp = options.tcpEstablished ? [] : ["tcp", "tcp6"].flatMap(held);
+  const tcp = ["tcp", "tcp6"].flatMap(held);
   const udp = ["udp", "udp6"].flatMap(held);
   const holder = ({ inode }: InetSocket): FindingProcess | undefined => others.get(inode)?.task;
   return [
-    ...tcp
-      .filter(({ state }) => state === TCP_ESTABLISHED)
-      .map((socket) => finding("tcp-established", `${socket.local} to ${socket.remote}`, holder(socket))),
+    ...connectionFindings(tcp, options).map(({ rule, socket }) =>
+      finding(rule, `${endpointText(socket.local)} to ${endpointText(socket.remote)}`, holder(socket)),
+    ),
     ...udp
       .filter(({ received }) => received > 0)
-      .map((socket) => finding("udp-queued", `${socket.local}, ${socket.received} bytes`, holder(socket))),
+      .map((socket) =>
+        finding("udp-queued", `${endpointText(socket.local)}, ${socket.received} bytes`, holder(socket)),
+      ),
   ];
+}
+
+function connectionFindings(tcp: readonly InetSocket[], options: SocketCheckOptions) {
+  if (options.tcpClose)
+    return tcp
+      .filter(({ state }) => state !== TCP_LISTEN && state !== TCP_CLOSE)
+      .map((socket) => ({ rule: "tcp-closed", socket }) as const);
+  if (options.tcpEstablished) return [];
+  return tcp
+    .filter(({ state }) => state === TCP_ESTABLISHED)
+    .map((socket) => ({ rule: "tcp-established", socket }) as const);
 }

@@ -20,6 +20,7 @@ export const checkpointManifestSchema = z.object({
     fileLocks: z.boolean(),
     linkRemap: z.boolean(),
     tcpEstablished: z.boolean(),
+    tcpClose: z.boolean().default(false),
     ghostLimitBytes: z.number().int().positive(),
     emptyNet: z.boolean(),
   }),

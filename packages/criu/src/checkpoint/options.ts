@@ -23,6 +23,11 @@ export interface CheckpointFlags {
   readonly linkRemap: boolean;
   /** Save established TCP connections instead of refusing them. */
   readonly tcpEstablished: boolean;
+  /**
+   * Leave open TCP connections out: the dumped tree keeps them, a restored one finds them closed. For ends that lie
+   * outside of the dump, which could not go on twice. Wins over `tcpEstablished`.
+   */
+  readonly tcpClose: boolean;
   /** Largest unlinked file that is saved, in bytes. */
   readonly ghostLimitBytes: number;
   /**
@@ -37,6 +42,7 @@ export const DEFAULT_FLAGS: CheckpointFlags = {
   fileLocks: true,
   linkRemap: true,
   tcpEstablished: false,
+  tcpClose: false,
   ghostLimitBytes: 512 * 1024 * 1024,
   emptyNet: true,
 };
@@ -50,6 +56,7 @@ export function sharedOptions(flags: CheckpointFlags): CriuOptions {
     fileLocks: flags.fileLocks,
     linkRemap: flags.linkRemap,
     tcpEstablished: flags.tcpEstablished,
+    tcpClose: flags.tcpClose,
     ghostLimit: flags.ghostLimitBytes,
     manageCgroupsMode: criu_cg_mode.IGNORE,
     networkLock: criu_network_lock_method.SKIP,

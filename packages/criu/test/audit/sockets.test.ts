@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { parseInetSockets, parseUnixSockets } from "../../src/audit/sockets.js";
-import { auditSession, type CheckpointFlags } from "../../src/index.js";
+import { type AuditOptions, auditSession, type CheckpointFlags } from "../../src/index.js";
 import { fakeProc } from "../helpers/fake-proc.js";
 
 let proc: string;
@@ -21,13 +21,17 @@ const inetRow = (inode: number, state: string, received = "00000000") =>
   `   0: 0100007F:1F90 0100007F:C350 ${state} 00000000:${received} 00:00000000 00000000  1000        0 ${inode} 1 0 20 4 30 10 -1\n`;
 
 /** The rules that fire on a session that holds one socket, inode 70. */
-async function rulesOf(net: Record<string, string>, flags: Partial<CheckpointFlags> = {}) {
+async function rulesOf(
+  net: Record<string, string>,
+  flags: Partial<CheckpointFlags> = {},
+  options: Pick<AuditOptions, "remadeInterfaces"> = {},
+) {
   const files = {
     "self/net/unix": UNIX_HEAD + unixRow(900),
     ...Object.fromEntries(Object.entries(net).map(([name, text]) => [`1000/net/${name}`, text])),
   };
   fakeProc(proc, [{ pid: 1000, ppid: 1, name: "it", innerPid: 1, fds: { 4: "socket:[70]" } }], files);
-  const audit = await auditSession({ initPid: 1000, proc, flags });
+  const audit = await auditSession({ initPid: 1000, proc, flags, ...options });
   return audit.findings.map(({ rule, object }) => `${rule}: ${object}`);
 }
 
@@ -64,9 +68,15 @@ test("a connection that nobody has accepted has no inode, and is told as lost", 
 
 test("an established TCP connection is refused unless the dump keeps such", async () => {
   const net = { unix: UNIX_HEAD, tcp: INET_HEAD + inetRow(70, "01") };
-  expect(await rulesOf(net)).toEqual(["tcp-established: 0100007F:1F90 to 0100007F:C350"]);
+  expect(await rulesOf(net)).toEqual(["tcp-established: 127.0.0.1:8080 to 127.0.0.1:50000"]);
   rmSync(proc, { recursive: true });
   expect(await rulesOf(net, { tcpEstablished: true })).toEqual([]);
+});
+
+test("a TCP connection in any state but listening is told as lost where the dump leaves such out", async () => {
+  const rows = [inetRow(70, "08"), inetRow(70, "0A"), inetRow(70, "07")];
+  const net = { unix: UNIX_HEAD, tcp: INET_HEAD + rows.join("") };
+  expect(await rulesOf(net, { tcpClose: true })).toEqual(["tcp-closed: 127.0.0.1:8080 to 127.0.0.1:50000"]);
 });
 
 test("a listening TCP socket passes", async () => {
@@ -75,7 +85,7 @@ test("a listening TCP socket passes", async () => {
 
 test("datagrams that wait are told as lost", async () => {
   expect(await rulesOf({ unix: UNIX_HEAD, udp: INET_HEAD + inetRow(70, "07", "00000300") })).toEqual([
-    "udp-queued: 0100007F:1F90, 768 bytes",
+    "udp-queued: 127.0.0.1:8080, 768 bytes",
   ]);
 });
 
@@ -85,4 +95,6 @@ test("an interface beside lo is told as lost where the net namespace is left out
   expect(await rulesOf(net)).toEqual(["net-interface: eth0"]);
   rmSync(proc, { recursive: true });
   expect(await rulesOf(net, { emptyNet: false })).toEqual([]);
+  rmSync(proc, { recursive: true });
+  expect(await rulesOf(net, {}, { remadeInterfaces: ["eth0"] })).toEqual([]);
 });
