@@ -90,6 +90,6 @@ function mmdebstrapArgv(recipe: ImageRecipe, root: string): [string, ...string[]
 async function emptyFolders(recipe: ImageRecipe, root: string): Promise<void> {
   for (const folder of recipe.emptyFolders) {
     await rm(join(root, folder), { recursive: true, force: true });
-    await mkdir(join(root, folder));
+    await mkdir(join(root, folder), { recursive: true });
   }
 }

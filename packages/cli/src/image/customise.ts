@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { chmod, mkdir, readdir, stat, utimes, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, readdir, stat, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ImageRecipe, RecipeUser } from "../recipes/types.js";
 import { runHostProgram } from "./host-program.js";
@@ -8,7 +8,7 @@ import { runHostProgram } from "./host-program.js";
 const SHARED_DATA = ["usr/share", "usr/local/share"];
 
 /**
- * Turns a fresh Debian root into a recipe's own: user, files, machine id, font cache.
+ * Turns a fresh Debian root into a recipe's own: user, files, machine id, font cache, what the recipe compiles.
  * The root was made by us a moment ago and nothing of it has run, so its paths are followed as they are.
  */
 export async function customise(
@@ -16,9 +16,11 @@ export async function customise(
   { root, signal }: { readonly root: string; readonly signal?: AbortSignal | undefined },
 ): Promise<void> {
   await addUser(recipe.user, { root, signal });
-  for (const { path, content, mode = 0o644 } of recipe.files) await putFile(join(root, path), content, mode);
+  for (const { path, content, mode = 0o644, owner } of recipe.files)
+    await putFile(join(root, path), { content, mode, ...(owner === "user" && { owner: recipe.user }) });
   await writeMachineId(root);
   await makeFontCache({ root, signal });
+  for (const argv of recipe.finish ?? []) await runHostProgram(["chroot", root, ...argv], { signal });
 }
 
 async function addUser(
@@ -32,12 +34,17 @@ async function addUser(
     ...["--uid", `${uid}`, "--gid", `${gid}`, "--create-home", "--home-dir", home, "--shell", shell],
     name,
   );
-  if (sudo) await putFile(join(root, "etc/sudoers.d", name), `${name} ALL=(ALL) NOPASSWD: ALL\n`, 0o440);
+  if (sudo)
+    await putFile(join(root, "etc/sudoers.d", name), {
+      content: `${name} ALL=(ALL) NOPASSWD: ALL\n`,
+      mode: 0o440,
+    });
 }
 
 /** machine-id(5): 32 hexadecimal digits and a newline; D-Bus reads the same one through its link. */
 async function writeMachineId(root: string): Promise<void> {
-  await putFile(join(root, "etc/machine-id"), `${randomBytes(16).toString("hex")}\n`, 0o444);
+  const content = `${randomBytes(16).toString("hex")}\n`;
+  await putFile(join(root, "etc/machine-id"), { content, mode: 0o444 });
 }
 
 /**
@@ -65,8 +72,19 @@ async function keepWholeSeconds(folder: string): Promise<void> {
   await utimes(folder, seconds, seconds);
 }
 
-async function putFile(path: string, content: string, mode: number): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
+interface FileFacts {
+  readonly content: string;
+  readonly mode: number;
+  /** Default root. */
+  readonly owner?: { readonly uid: number; readonly gid: number };
+}
+
+async function putFile(path: string, { content, mode, owner }: FileFacts): Promise<void> {
+  const firstMade = await mkdir(dirname(path), { recursive: true });
   await writeFile(path, content);
   await chmod(path, mode);
+  if (owner === undefined) return;
+  for (let made = path; firstMade !== undefined && made.startsWith(firstMade); made = dirname(made))
+    await chown(made, owner.uid, owner.gid);
+  await chown(path, owner.uid, owner.gid);
 }

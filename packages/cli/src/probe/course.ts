@@ -259,8 +259,8 @@ export class Course {
   }
 }
 
-function rulesFacts({ focusedClass }: DesktopRecipe): RulesFacts {
-  return { name: "default", window: { class: focusedClass, focused: true } };
+function rulesFacts({ window }: DesktopRecipe): RulesFacts {
+  return { name: "default", ...(window && { window }) };
 }
 
 function takedownFailed(faults: readonly string[]): DrumsError {

@@ -1,10 +1,12 @@
 import { DrumsError, EXIT } from "../errors.js";
+import { gnomeDesktop } from "./desktops/gnome.js";
 import { openboxDesktop } from "./desktops/openbox.js";
+import { gnomeImage } from "./images/gnome.js";
 import { openboxImage } from "./images/openbox.js";
 import type { DesktopRecipe, ImageRecipe } from "./types.js";
 
-const IMAGES: readonly ImageRecipe[] = [openboxImage];
-const DESKTOPS: readonly DesktopRecipe[] = [openboxDesktop];
+const IMAGES: readonly ImageRecipe[] = [openboxImage, gnomeImage];
+const DESKTOPS: readonly DesktopRecipe[] = [openboxDesktop, gnomeDesktop];
 
 /** Names of the images that `buildImage` can make. */
 export const imageNames: readonly string[] = IMAGES.map(({ name }) => name);

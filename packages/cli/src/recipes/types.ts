@@ -5,6 +5,8 @@ export interface RecipeFile {
   readonly content: string;
   /** Default 0o644. */
   readonly mode?: number;
+  /** `user`: it and the folders made for it belong to the image's user. Default root. */
+  readonly owner?: "user";
 }
 
 /** The account that a desktop runs as. */
@@ -29,6 +31,8 @@ export interface ImageRecipe {
   readonly emptyFolders: readonly string[];
   readonly user: RecipeUser;
   readonly files: readonly RecipeFile[];
+  /** Programs run in the root at the end, one after another, as those that compile what `files` brought. Default none. */
+  readonly finish?: readonly (readonly [string, ...string[]])[];
   readonly disk: {
     readonly espMiB: number;
     readonly rootMiB: number;
@@ -37,8 +41,21 @@ export interface ImageRecipe {
   };
 }
 
-/** When a program of a desktop may start: what must be there first. */
-export type StartCondition = "nothing" | "display" | "window-manager";
+/**
+ * What a program of a desktop may have to wait for: the X server answers; a window manager is done starting; the
+ * session bus greets; GNOME's session manager says that the session runs and its Shell tells of its Overview; the
+ * Overview is closed.
+ */
+export type StartCondition = "display" | "window-manager" | "session-bus" | "gnome-session" | "overview-left";
+
+/** How a program is called in an image that has a certain file. */
+export interface ProgramVariant {
+  /** Absolute, inside the image. */
+  readonly whereFile: string;
+  readonly argv: readonly [string, ...string[]];
+  /** Added to the program's environment. */
+  readonly env: Readonly<Record<string, string>>;
+}
 
 /** A program of a desktop, started through the session's init. */
 export interface DesktopProgram {
@@ -47,12 +64,17 @@ export interface DesktopProgram {
   readonly argv: readonly [string, ...string[]];
   /** The whole environment: nothing is inherited. */
   readonly env: Readonly<Record<string, string>>;
+  /** The first whose file the image has takes the place of `argv`. Default none. */
+  readonly variants?: readonly ProgramVariant[];
   readonly uid: number;
   readonly gid: number;
   readonly cwd: string;
-  readonly startsAfter: StartCondition;
+  /** All of these; empty: at once. */
+  readonly startsAfter: readonly StartCondition[];
   /** `once`: runs to its end with status 0 before the next starts. `stays`: its end is a fault of the desktop. */
   readonly runs: "stays" | "once";
+  /** Of one that runs once: it is run again until this holds. Default: once is enough. */
+  readonly until?: StartCondition;
 }
 
 /** A folder that must exist in the session before the programs start. */
@@ -63,7 +85,24 @@ export interface DesktopFolder {
   readonly gid: number;
 }
 
-/** How a desktop is started and by which rules it counts as ready, as plain data. */
+/** A window that is waited for. */
+export interface WindowRecipe {
+  /** WM_CLASS, class part, word for word. */
+  readonly class: string;
+  /** Whether it must have the keyboard. */
+  readonly focused: boolean;
+}
+
+/** A program that can be opened on a desktop, and the window that it is known by. */
+export interface ApplicationRecipe {
+  readonly name: string;
+  readonly argv: readonly [string, ...string[]];
+  readonly window: WindowRecipe;
+  /** Name of the process, as /proc/PID/comm has it, that owns the window. */
+  readonly process: string;
+}
+
+/** How a desktop is started and when it counts as ready, as plain data. */
 export interface DesktopRecipe {
   readonly name: string;
   /** Layers put over the image's root, uppermost first, by name; see `src/layers`. */
@@ -79,11 +118,15 @@ export interface DesktopRecipe {
     /** XWD file that Xvfb keeps its frame buffer in. */
     readonly frameFile: string;
   };
+  /** Socket of the user's session bus, for a desktop that has one. */
+  readonly sessionBus?: string;
   readonly folders: readonly DesktopFolder[];
   /** In the order in which they start; the private system bus is up before the first. */
   readonly programs: readonly DesktopProgram[];
-  /** Name of the readiness rules of `@drums/readiness`. */
-  readonly readinessRules: "openbox";
-  /** WM_CLASS (class part) of the window that must have the keyboard when the desktop is ready. */
-  readonly focusedClass: string;
+  /** What must be on the screen beside what `@drums/readiness` asks of every desktop. Default nothing. */
+  readonly window?: WindowRecipe;
+  /** What can be opened on it, each with the environment of its programs. */
+  readonly applications: readonly ApplicationRecipe[];
+  /** The whole environment of applications. */
+  readonly env: Readonly<Record<string, string>>;
 }

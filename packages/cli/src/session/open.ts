@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { type BusConnection, openBus } from "@drums/dbus-private";
 import { connectInit, type InitClient, openSessionRoot, type SessionRoot } from "@drums/nsexec";
 import {
   connectX,
@@ -10,7 +11,7 @@ import {
 } from "@drums/readiness";
 import { DrumsError, EXIT } from "../errors.js";
 import { RANGE_SIZE } from "./id-range.js";
-import { INSIDE } from "./paths.js";
+import { INSIDE, USER } from "./paths.js";
 import type { SessionRecord } from "./record.js";
 
 /** A frame is at most 7680×4320 at 4 bytes a pixel, and a header: more is not a framebuffer. */
@@ -33,6 +34,8 @@ export interface LiveSession {
   frame(): Promise<Frame>;
   facts(): Promise<DesktopFacts>;
   connectBus(options?: { readonly uid?: number; readonly gid?: number }): Promise<Socket>;
+  /** Runs with a connection, as the desktop's user, to the session bus at a path; closed afterwards. */
+  withSessionBus<T>(path: string, use: (bus: BusConnection) => Promise<T>): Promise<T>;
   close(): void;
 }
 
@@ -73,6 +76,16 @@ export async function openSession(record: SessionRecord): Promise<LiveSession> {
     rawFrame,
     frame: async () => parseXwd(await rawFrame()),
     facts: () => withX(gatherFacts),
+    withSessionBus: async (path, use) => {
+      const { uid, gid } = USER;
+      const as = { uid: uid + (idBase ?? 0), gid: gid + (idBase ?? 0) };
+      const bus = await openBus(() => root.connectStream(path, { ...as, ...peer }), { uid });
+      try {
+        return await use(bus);
+      } finally {
+        bus.close();
+      }
+    },
     connectBus: (options = {}) => root.connectStream(INSIDE.bus, { ...options, ...peer }),
     close: () => root.close(),
   };

@@ -199,9 +199,10 @@ class Boot {
   }
 }
 
-/** The readiness rules of a desktop: the default ones, and its own window with the keyboard. */
-export function rulesOf(desktop: DesktopRecipe) {
-  return defaultRules({ window: { class: new RegExp(`^${desktop.focusedClass}$`), focused: true } });
+/** The readiness rules of a desktop: the default ones, and its own window where its recipe names one. */
+export function rulesOf({ window }: Pick<DesktopRecipe, "window">) {
+  if (window === undefined) return defaultRules();
+  return defaultRules({ window: { ...window, class: new RegExp(`^${window.class}$`) } });
 }
 
 function notReady(live: LiveSession, { verdict, elapsedMs }: WaitResult): DrumsError {

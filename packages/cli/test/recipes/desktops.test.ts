@@ -4,7 +4,7 @@ import { desktopNames, findDesktop, findImageRecipe, imageNames } from "../../sr
 test.each(desktopNames)("%s starts its X server first, on the frame file that it names", (name) => {
   const { programs, display } = findDesktop(name);
   const [server] = programs;
-  expect(server?.startsAfter).toBe("nothing");
+  expect(server?.startsAfter).toEqual([]);
   expect(server?.argv).toContain(display.name);
   expect(server?.argv).toContain(`${display.width}x${display.height}x${display.depth}`);
   const frameFolder = server?.argv[server.argv.indexOf("-fbdir") + 1];

@@ -1,10 +1,15 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { InitClient } from "@drums/nsexec";
 import { type Rules, type WaitResult, waitUntilReady, watchDamage } from "@drums/readiness";
-import { DrumsError, EXIT } from "../../errors.js";
-import type { DesktopProgram, DesktopRecipe } from "../../recipes/types.js";
+import { codeOf, DrumsError, EXIT } from "../../errors.js";
+import type { DesktopProgram, DesktopRecipe, StartCondition } from "../../recipes/types.js";
 import type { LiveSession } from "../open.js";
 import { waitFor } from "../wait-for.js";
+import { CONDITIONS } from "./conditions.js";
 import { logPath, makeFolder } from "./inside.js";
+
+/** So long an effect must last to count. */
+const STAYS_MS = 60;
 
 /** What a start may be told. */
 export interface StartOptions {
@@ -22,8 +27,16 @@ export async function startDesktop(
   await live.withInit(async (init) => {
     for (const folder of recipe.folders) await makeFolder(init, folder);
     for (const program of recipe.programs) {
-      await conditionHolds(live, program, { timeoutMs, signal });
-      await startProgram(live, init, program, timeoutMs);
+      for (const condition of program.startsAfter) {
+        const { what, holds } = CONDITIONS[condition];
+        const told = { what: `${what}, which ${program.name} needs`, timeoutMs, signal };
+        await waitFor(() => holds(live, recipe), told);
+      }
+      const suited = await asImageWants(live, program);
+      const start = () => startProgram(live, init, suited, timeoutMs);
+      await (program.until === undefined
+        ? start()
+        : startUntil(live, recipe, { start, until: program.until, signal }));
     }
   });
 }
@@ -64,26 +77,41 @@ async function startProgram(
   if (status.code !== 0) throw await programFailed(live, program, status);
 }
 
-async function conditionHolds(
+/** Runs a program again until its effect is there and is still there a moment later. */
+async function startUntil(
   live: LiveSession,
-  program: DesktopProgram,
-  options: StartOptions,
+  recipe: DesktopRecipe,
+  {
+    start,
+    until,
+    signal,
+  }: { start: () => Promise<void>; until: StartCondition; signal: AbortSignal | undefined },
 ): Promise<void> {
-  const { startsAfter, name } = program;
-  if (startsAfter === "nothing") return;
-  const holds = startsAfter === "display" ? displayAnswers : windowManagerIsDone;
-  const what = startsAfter === "display" ? "the X server" : "the window manager";
-  await waitFor(() => holds(live), { what: `${what}, which ${name} needs`, ...options });
+  const { what, holds } = CONDITIONS[until];
+  const body = async () => {
+    await start();
+    if (!(await holds(live, recipe))) return false;
+    await sleep(STAYS_MS);
+    return holds(live, recipe);
+  };
+  await waitFor(body, { what, timeoutMs: 10_000, signal });
 }
 
-async function displayAnswers(live: LiveSession): Promise<boolean> {
-  await live.withX(async () => undefined);
-  return true;
+/** The call that suits the image: that of the first variant whose file it has. */
+async function asImageWants(live: LiveSession, program: DesktopProgram): Promise<DesktopProgram> {
+  for (const { whereFile, argv, env } of program.variants ?? [])
+    if (await isThere(live, whereFile)) return { ...program, argv, env: { ...program.env, ...env } };
+  return program;
 }
 
-async function windowManagerIsDone(live: LiveSession): Promise<boolean> {
-  const { windowManager, openboxTheme } = await live.facts();
-  return windowManager !== undefined && (windowManager.name !== "Openbox" || openboxTheme !== undefined);
+async function isThere(live: LiveSession, path: string): Promise<boolean> {
+  try {
+    await live.root.stat(path, { follow: true });
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return false;
+    throw error;
+  }
 }
 
 async function programFailed(

@@ -1,0 +1,104 @@
+import type { DesktopRecipe } from "../types.js";
+import { STANDARD_USER } from "../user.js";
+import {
+  programsOf,
+  STANDARD_ENVIRONMENT,
+  STANDARD_SCREEN,
+  XVFB_FOLDERS,
+  xvfbArgv,
+  xvfbDisplay,
+} from "./_xvfb.js";
+
+/** One address that is known beforehand, instead of one in /tmp that dbus-run-session makes up. */
+const SESSION_BUS = `${STANDARD_ENVIRONMENT.XDG_RUNTIME_DIR}/bus`;
+
+/** Mesa draws in software without first looking for a card that is not there. */
+const ENVIRONMENT = {
+  ...STANDARD_ENVIRONMENT,
+  DBUS_SESSION_BUS_ADDRESS: `unix:path=${SESSION_BUS}`,
+  DESKTOP_SESSION: "gnome",
+  LIBGL_ALWAYS_SOFTWARE: "1",
+  XDG_CURRENT_DESKTOP: "GNOME",
+  XDG_SESSION_CLASS: "user",
+  XDG_SESSION_DESKTOP: "gnome",
+} as const;
+
+const program = programsOf(ENVIRONMENT);
+
+/** What Ubuntu's own session sets (its gnome-shell reads the mode, its programs the desktop's name). */
+const UBUNTU = {
+  whereFile: "/usr/share/gnome-session/sessions/ubuntu.session",
+  argv: ["gnome-session", "--builtin", "--session=ubuntu"],
+  env: {
+    DESKTOP_SESSION: "ubuntu",
+    GNOME_SHELL_SESSION_MODE: "ubuntu",
+    XDG_CURRENT_DESKTOP: "ubuntu:GNOME",
+    XDG_SESSION_DESKTOP: "ubuntu",
+    XDG_CONFIG_DIRS: "/etc/xdg/xdg-ubuntu:/etc/xdg",
+    XDG_DATA_DIRS: "/usr/share/ubuntu:/usr/share/gnome:/usr/local/share:/usr/share:/var/lib/snapd/desktop",
+  },
+} as const;
+
+/** GNOME starts in its Overview, where no window has the keyboard. */
+const LEAVE_OVERVIEW = [
+  "gdbus",
+  ...["call", "--session", "--dest", "org.gnome.Shell", "--object-path", "/org/gnome/Shell"],
+  ...["--method", "org.freedesktop.DBus.Properties.Set"],
+  ...["org.gnome.Shell", "OverviewActive", "<false>"],
+] as const satisfies readonly string[];
+
+/**
+ * GNOME as its own session file starts it, without systemd (`--builtin`): shell and settings daemons as the image's
+ * user, on a session bus of their own and the private system bus.
+ */
+export const gnomeDesktop: DesktopRecipe = {
+  name: "gnome",
+  layers: ["xvfb"],
+  user: STANDARD_USER,
+  display: xvfbDisplay(STANDARD_SCREEN),
+  sessionBus: SESSION_BUS,
+  folders: XVFB_FOLDERS,
+  programs: [
+    program("xserver", xvfbArgv(STANDARD_SCREEN), { startsAfter: [], runs: "stays" }),
+    program(
+      "session-bus",
+      ["dbus-daemon", "--session", "--nofork", "--nopidfile", `--address=unix:path=${SESSION_BUS}`],
+      {
+        startsAfter: [],
+        runs: "stays",
+      },
+    ),
+    program("gnome-session", ["gnome-session", "--builtin", "--session=gnome"], {
+      startsAfter: ["display", "session-bus"],
+      runs: "stays",
+      variants: [UBUNTU],
+    }),
+    program("leave-overview", LEAVE_OVERVIEW, {
+      startsAfter: ["gnome-session"],
+      runs: "once",
+      // A call that meets the start's own animation is answered and forgotten.
+      until: "overview-left",
+    }),
+  ],
+  applications: [
+    {
+      name: "writer",
+      argv: ["soffice", "--writer", "--norestore"],
+      window: { class: "libreoffice-writer", focused: true },
+      process: "soffice.bin",
+    },
+    {
+      name: "chromium",
+      argv: [
+        "chromium",
+        "--no-sandbox",
+        "--password-store=basic",
+        "--no-first-run",
+        "--no-default-browser-check",
+      ],
+      window: { class: "Chromium", focused: true },
+      process: "chromium",
+    },
+  ],
+  env: ENVIRONMENT,
+};
