@@ -19,6 +19,8 @@ export const sessionSpecSchema = z.object({
   /** Uppermost first; the root lies below them all. */
   layers: z.array(layerSchema),
   hostname: z.string(),
+  /** Setuid files work inside, sudo's among them; absent is no. */
+  sudo: z.boolean().optional(),
   /** First host id of the session's user namespace; siblings keep their checkpoint's. */
   idBase: z.number().int().nonnegative().optional(),
 });

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { ProfileName } from "@drums/nsexec";
+import type { ProfileName, SessionPlan } from "@drums/nsexec";
 import { defaultRules, type WaitResult } from "@drums/readiness";
 import { digestImage, type MountedRoot, mountRoot, verifyImage } from "@drums/rootfs";
 import { DrumsError, EXIT } from "../errors.js";
@@ -11,6 +11,7 @@ import { findDesktop } from "../recipes/find.js";
 import type { DesktopRecipe } from "../recipes/types.js";
 import { awaitReady, startDesktop } from "./boot/desktop.js";
 import { launchInit } from "./boot/launch.js";
+import { sessionPlan } from "./boot/plan.js";
 import { type BootObserver, quietly, type Step, type VerifiedImage } from "./boot/steps.js";
 import { type SessionBus, startBus } from "./bus.js";
 import { createSessionGroup } from "./group.js";
@@ -30,6 +31,8 @@ export interface UpRequest {
   readonly desktop: string;
   /** Default `hardened`. */
   readonly profile?: ProfileName;
+  /** Let setuid files, sudo's among them, give rights inside. Default false. */
+  readonly sudo?: boolean;
 }
 
 /** How a session is brought up. */
@@ -60,10 +63,31 @@ export async function upSession(home: Home, request: UpRequest, options: UpOptio
   const boot = new Boot(home, folder, desktop, { step, observe, signal });
   try {
     await observe.created?.(folder);
-    return await boot.run(await withLock(home, "id-ranges", () => boot.firstRecord(image, request.profile)));
+    return await boot.run(await withLock(home, "id-ranges", () => boot.firstRecord(image, request)));
   } catch (error) {
     await boot.abandon();
     throw error;
+  }
+}
+
+/**
+ * The plan that {@link upSession} would carry out, made of the real image and layers. Nothing is started, and the
+ * session's folder and its hold on the image are gone when this returns.
+ */
+export async function planSession(
+  home: Home,
+  request: UpRequest,
+  options: UpOptions = {},
+): Promise<SessionPlan> {
+  const { step = quietly, observe = {}, signal } = options;
+  const desktop = findDesktop(request.desktop);
+  const image = await step("image", () => pinImage(home, request, observe));
+  const folder = await createSessionFolder(home, desktop.name);
+  const boot = new Boot(home, folder, desktop, { step, observe, signal });
+  try {
+    return await boot.plan(await withLock(home, "id-ranges", () => boot.firstRecord(image, request)));
+  } finally {
+    await boot.abandon();
   }
 }
 
@@ -104,7 +128,7 @@ class Boot {
 
   async firstRecord(
     { path, sha256 }: VerifiedImage,
-    profile: ProfileName = "hardened",
+    { profile = "hardened", sudo = false }: Pick<UpRequest, "profile" | "sudo">,
   ): Promise<SessionRecord> {
     const record: SessionRecord = {
       version: 1,
@@ -118,6 +142,7 @@ class Boot {
         profile,
         layers: [],
         hostname: "drums",
+        ...(sudo && { sudo }),
         ...(profile === "hardened" && { idBase: await nextIdBase(this.#home) }),
       },
       externals: [],
@@ -126,10 +151,19 @@ class Boot {
     return record;
   }
 
-  async run(first: SessionRecord): Promise<UpResult> {
+  async #stack(first: SessionRecord): Promise<{ record: SessionRecord; root: MountedRoot }> {
     const root = await this.#step("mount", () => this.#holdRoot(first));
     const layers = await this.#step("layers", () => this.#layers(root));
-    const record = { ...first, spec: { ...first.spec, layers } };
+    return { record: { ...first, spec: { ...first.spec, layers } }, root };
+  }
+
+  async plan(first: SessionRecord): Promise<SessionPlan> {
+    const { record, root } = await this.#stack(first);
+    return sessionPlan({ spec: record.spec, folder: this.#folder, root });
+  }
+
+  async run(first: SessionRecord): Promise<UpResult> {
+    const { record, root } = await this.#stack(first);
     const booted = await this.#step("boot", () => this.#boot(record, root));
     const live = await openSession(booted);
     this.#live = live;

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { decodePng } from "@drums/readiness";
@@ -129,3 +129,45 @@ testNeeding(["root"], "what does not exist is a usage error that names it", asyn
     expect(await drums(home, "rm", "nobody")).toMatchObject({ status: 2 });
   });
 });
+
+testNeeding(
+  DESKTOP_NEEDS,
+  "up --plan prints what would happen, starts nothing and leaves nothing",
+  async () => {
+    const { path } = await testImage();
+    await withTestHome(async (home) => {
+      const planned = await drums(home, "up", "--image", path, "--plan");
+      expect(planned).toMatchObject({ status: 0, document: { plan: { hostname: "drums", lo: true } } });
+      const kinds = planned.document.plan.insideMounts.map(({ kind }: { kind: string }) => kind);
+      expect(kinds).toEqual(expect.arrayContaining(["mount", "bind", "mask", "readOnly"]));
+      expect((await drums(home, "ps")).document.sessions).toEqual([]);
+      expect(await readdir(home.sessions)).toEqual([]);
+    });
+  },
+);
+
+testNeeding(
+  DESKTOP_NEEDS,
+  "sudo works inside where asked for, in a sibling too, and nowhere else",
+  async () => {
+    const { path } = await testImage();
+    await withTestHome(async (home) => {
+      const up = await drums(home, "up", "--image", path, "--sudo");
+      const id: string = up.document.id;
+      const asRoot = ["sudo", "-n", "id", "-u"];
+      expect(await drums(home, "exec", id, "--", ...asRoot)).toMatchObject({ document: { stdout: "0\n" } });
+      await drums(home, "checkpoint", id, "--name", "with-sudo");
+      const forked = await drums(home, "fork", "with-sudo");
+      const [sibling] = forked.document.siblings;
+      expect(await drums(home, "exec", sibling.id, "--", ...asRoot)).toMatchObject({
+        document: { stdout: "0\n" },
+      });
+
+      const plain = await drums(home, "up", "--image", path);
+      expect(await drums(home, "exec", plain.document.id, "--", ...asRoot)).toMatchObject({
+        status: 1,
+        document: { stderr: expect.stringContaining("no new privileges") },
+      });
+    });
+  },
+);
