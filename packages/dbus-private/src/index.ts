@@ -31,13 +31,22 @@ export {
   sharedBuses,
 } from "./identity.js";
 export { findSystemConfig, type PreflightItem, type PreflightOptions, preflight } from "./preflight.js";
+export {
+  findMuteNames,
+  type NameAnswer,
+  type NamesReport,
+  type ProbeNamesOptions,
+  probeNames,
+} from "./probe.js";
 export { type BusCheck, type BusReport, type VerifyBusSpec, verifyBus } from "./verify.js";
 export {
   type BusConnection,
+  type BusSignal,
   busCall,
   type ConnectBus,
   type OpenBusOptions,
   openBus,
+  withBus,
 } from "./wire/connection.js";
 export type { MethodCall } from "./wire/message.js";
 export type { DbusValue, DbusVariant } from "./wire/values.js";

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { DbusError } from "./errors.js";
+import { BUS_NAME, nameList, wellKnownNames } from "./names.js";
 import { type BusConnection, busCall, type ConnectBus, openBus } from "./wire/connection.js";
 import type { DbusValue } from "./wire/values.js";
 
@@ -33,10 +34,8 @@ export interface BusReport {
   readonly missingName: { readonly error: string; readonly ms: number };
 }
 
-const BUS_NAME = "org.freedesktop.DBus";
 const SERVICE_UNKNOWN = "org.freedesktop.DBus.Error.ServiceUnknown";
-const MAX_NAMES = 4096;
-const MAX_NAME_CHARACTERS = 255;
+const QUOTED_CHARACTERS = 255;
 
 /**
  * Verifies that a bus is private and activates nothing: the owner of org.freedesktop.DBus is the bus itself, it
@@ -52,7 +51,7 @@ export async function verifyBus(spec: VerifyBusSpec): Promise<BusReport> {
     const [owner] = await ask("GetNameOwner", BUS_NAME);
     const [id] = await ask("GetId");
     const activatable = nameList(await ask("ListActivatableNames"));
-    const names = nameList(await ask("ListNames")).filter((name) => !name.startsWith(":"));
+    const names = wellKnownNames(await ask("ListNames"));
     const missingName = await callMissingName(bus, spec);
     const checks = [checkOwner(owner), checkActivatable(activatable), checkMissingName(missingName)];
     return { ok: checks.every(({ ok }) => ok), checks, id: quote(id), activatable, names, missingName };
@@ -100,18 +99,6 @@ function checkMissingName({ error, ms }: BusReport["missingName"]): BusCheck {
   return { name: "missing name", ok: error === SERVICE_UNKNOWN, detail };
 }
 
-/** The list of names of a reply; what is no name, or too much, is a stranger's and refused. */
-function nameList([list]: readonly DbusValue[]): string[] {
-  if (Array.isArray(list) && list.length <= MAX_NAMES && list.every(isName)) return list;
-  throw new DbusError("PROTOCOL", "the bus did not answer with a list of names", {
-    hint: "check what listens on the socket; a session may have put another program there",
-  });
-}
-
-function isName(value: unknown): value is string {
-  return typeof value === "string" && value.length <= MAX_NAME_CHARACTERS && /^[:A-Za-z0-9_.-]+$/.test(value);
-}
-
 function quote(value: DbusValue | undefined): string {
-  return typeof value === "string" ? value.slice(0, MAX_NAME_CHARACTERS) : "nobody";
+  return typeof value === "string" ? value.slice(0, QUOTED_CHARACTERS) : "nobody";
 }

@@ -37,7 +37,23 @@ export interface BusConnection {
    *   `CLOSED`, `PROTOCOL`
    */
   call(call: MethodCall, options?: { readonly timeoutMs?: number }): Promise<readonly DbusValue[]>;
+  /**
+   * Calls `listener` with each signal that reaches us (a match rule asks for them: `AddMatch` by {@link busCall});
+   * gives back the way to stop.
+   */
+  onSignal(listener: (signal: BusSignal) => void): () => void;
+  /** Resolves when the connection is over, by either side, with why. */
+  readonly over: Promise<DbusError>;
   close(): void;
+}
+
+/** A signal as it came. Its sender is the bus's word, the rest is the sender's. */
+export interface BusSignal {
+  readonly sender?: string;
+  readonly path?: string;
+  readonly interface?: string;
+  readonly member?: string;
+  readonly body: readonly DbusValue[];
 }
 
 const DEFAULT_TIMEOUT_MS = 2000;
@@ -61,11 +77,31 @@ export async function openBus(connect: ConnectBus, options: OpenBusOptions = {})
       serverGuid,
       uniqueName: String(name),
       call: (call, { timeoutMs: ms = DEFAULT_TIMEOUT_MS } = {}) => calls.call(call, ms),
+      onSignal: (listener) => calls.onSignal(listener),
+      over: calls.over,
       close: () => stream.destroy(),
     };
   } catch (error) {
     stream.destroy();
     throw error;
+  }
+}
+
+/**
+ * Opens a connection, lets `use` have it, and closes it whatever happens: none may be open at a dump.
+ *
+ * @throws DbusError as {@link openBus} does, and whatever `use` throws
+ */
+export async function withBus<T>(
+  connect: ConnectBus,
+  use: (bus: BusConnection) => Promise<T>,
+  options: OpenBusOptions = {},
+): Promise<T> {
+  const bus = await openBus(connect, options);
+  try {
+    return await use(bus);
+  } finally {
+    bus.close();
   }
 }
 
@@ -77,16 +113,25 @@ export function busCall(member: string, ...args: string[]): MethodCall {
 
 /** Calls under way, and the loop that gives each its reply. */
 class Calls {
+  readonly over: Promise<DbusError>;
   readonly #waiting = new Map<number, { resolve(reply: Message): void; reject(error: unknown): void }>();
+  readonly #listeners = new Set<(signal: BusSignal) => void>();
   #serial = 0;
   #over: unknown;
 
   constructor(readonly reader: ByteReader) {
-    this.#receive().catch((error: unknown) => {
+    this.over = this.#receive().catch((cause: unknown) => {
+      const error = cause instanceof DbusError ? cause : closed(cause);
       this.#over = error;
       reader.stream.destroy();
       for (const { reject } of this.#waiting.values()) reject(error);
+      return error;
     });
+  }
+
+  onSignal(listener: (signal: BusSignal) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   async call(call: MethodCall, timeoutMs: number): Promise<readonly DbusValue[]> {
@@ -105,12 +150,13 @@ class Calls {
     }
   }
 
-  /** Signals, calls to us and late replies are read and forgotten. */
+  /** Calls to us and late replies are read and forgotten. */
   async #receive(): Promise<never> {
     for (;;) {
       const header = await this.reader.take(HEADER_BYTES);
       const rest = await this.reader.take(messageLength(header) - HEADER_BYTES);
       const message = decodeMessage(Buffer.concat([header, rest]));
+      if (message.type === MESSAGE_TYPE.signal) for (const listener of this.#listeners) listener(message);
       const isReply = message.type === MESSAGE_TYPE.return || message.type === MESSAGE_TYPE.error;
       if (isReply && message.replySerial !== undefined)
         this.#waiting.get(message.replySerial)?.resolve(message);

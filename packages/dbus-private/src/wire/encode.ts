@@ -1,9 +1,9 @@
 import { DbusError } from "../errors.js";
-import { ALIGNMENT } from "./values.js";
+import { ALIGNMENT, type DbusVariant } from "./values.js";
 
 /**
- * Writes the values that our own calls carry, little-endian. Only what they need: bytes, 32-bit numbers and
- * strings.
+ * Writes the values that our own calls carry, little-endian. Only what they need: bytes, 32-bit numbers, strings,
+ * and a variant of one of these.
  */
 export class Encoder {
   readonly #parts: Buffer[] = [];
@@ -38,6 +38,17 @@ export class Encoder {
   signature(value: string): this {
     checkNoNul(value);
     return this.byte(value.length).#push(Buffer.from(value, "ascii")).byte(0);
+  }
+
+  /** A variant that holds a string, a boolean or a 32-bit number. */
+  variant({ signature, value }: DbusVariant): this {
+    this.signature(signature);
+    if (signature === "b" && typeof value === "boolean") return this.uint32(value ? 1 : 0);
+    if ((signature === "s" || signature === "o") && typeof value === "string") return this.string(value);
+    if (signature === "u" && typeof value === "number") return this.uint32(value);
+    throw new DbusError("PROTOCOL", `a variant of ${signature} is not written here`, {
+      hint: "give a variant of s, o, b or u with a value of that type",
+    });
   }
 
   /** Appends bytes as they are. */

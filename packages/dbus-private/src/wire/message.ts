@@ -3,17 +3,25 @@ import { Encoder } from "./encode.js";
 import { protocol } from "./signature.js";
 import type { DbusValue, DbusVariant } from "./values.js";
 
-/** A method call of ours. Its arguments are strings; nothing here needs others. */
+/**
+ * A method call of ours. Its arguments are strings, or a string, boolean or 32-bit number in a variant, as
+ * `org.freedesktop.DBus.Properties.Set` takes it.
+ */
 export interface MethodCall {
   readonly destination: string;
   readonly path: string;
   readonly interface: string;
   readonly member: string;
-  readonly args?: readonly string[];
+  readonly args?: readonly (string | DbusVariant)[];
+  /** Never starts the service that it asks (NO_AUTO_START); default false. For who only looks. */
+  readonly noAutoStart?: boolean;
 }
 
 /** The kinds of message (D-Bus specification, "Message Format"). */
 export const MESSAGE_TYPE = { call: 1, return: 2, error: 3, signal: 4 } as const;
+
+/** A flag of the header. */
+const NO_AUTO_START = 2;
 
 /** A message that was received. */
 export interface Message {
@@ -47,26 +55,34 @@ const FIELD = {
 const LITTLE = 0x6c;
 const BIG = 0x42;
 
-/** The bytes of a method call. */
+/**
+ * The bytes of a method call.
+ *
+ * @throws DbusError `PROTOCOL` for an argument that it cannot write
+ */
 export function encodeCall(call: MethodCall, serial: number): Buffer {
-  const { args = [] } = call;
+  const { args = [], noAutoStart = false } = call;
   const body = new Encoder();
-  for (const arg of args) body.string(arg);
-  const message = new Encoder().byte(LITTLE).byte(MESSAGE_TYPE.call).byte(0).byte(1);
+  for (const arg of args)
+    if (typeof arg === "string") body.string(arg);
+    else body.variant(arg);
+  const flags = noAutoStart ? NO_AUTO_START : 0;
+  const message = new Encoder().byte(LITTLE).byte(MESSAGE_TYPE.call).byte(flags).byte(1);
   message.uint32(body.length).uint32(serial);
-  const fields = encodeFields(call, args.length);
+  const signature = args.map((arg) => (typeof arg === "string" ? "s" : "v")).join("");
+  const fields = encodeFields(call, signature);
   return message.uint32(fields.length).raw(fields.bytes()).align(8).raw(body.bytes()).bytes();
 }
 
 /** The array's length leaves out the padding after it; its start, byte 16, is aligned already. */
-function encodeFields(call: MethodCall, strings: number): Encoder {
+function encodeFields(call: MethodCall, signature: string): Encoder {
   const fields = new Encoder();
   const field = (code: number, type: string) => fields.align(8).byte(code).signature(type);
   field(FIELD.path, "o").string(call.path);
   field(FIELD.interface, "s").string(call.interface);
   field(FIELD.member, "s").string(call.member);
   field(FIELD.destination, "s").string(call.destination);
-  if (strings > 0) field(FIELD.signature, "g").signature("s".repeat(strings));
+  if (signature !== "") field(FIELD.signature, "g").signature(signature);
   return fields;
 }
 
