@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import native from "@homebridge/dbus-native/lib/message.js";
 import { busCommand, flattenHostConfig, unixAddress, waitForBus, writeConfig } from "../src/index.js";
-import { HEADER_BYTES, messageLength } from "../src/wire/message.js";
+import { decodeMessage, HEADER_BYTES, messageLength } from "../src/wire/message.js";
 
 /** The host's own system configuration, which the dbus package installs. */
 export const STOCK = "/usr/share/dbus-1/system.conf";
@@ -98,7 +98,7 @@ export async function ownName(
       }
       while (isReady && buffered.length >= HEADER_BYTES && buffered.length >= messageLength(buffered)) {
         const length = messageLength(buffered);
-        const message = native.unmarshall(buffered.subarray(0, length));
+        const message = decodeMessage(buffered.subarray(0, length));
         buffered = buffered.subarray(length);
         if (message.replySerial === 2) resolve();
         if (message.type === 1 && options.answers) socket.write(refusal(message));

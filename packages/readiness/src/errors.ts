@@ -12,6 +12,7 @@ export type ReadinessErrorCode =
   | "X_EXTENSION_MISSING"
   | "NO_KEY"
   | "FOCUS_REFUSED"
+  | "BUS_GONE"
   | "ABORTED";
 
 export interface ReadinessErrorFacts {

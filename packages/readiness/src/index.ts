@@ -6,6 +6,9 @@
  * @packageDocumentation
  */
 
+export { type Watch, wakeOnAny } from "./bell.js";
+export { type BusCall, type BusClient, type BusFacts, isShellRunning, type MuteName } from "./bus/types.js";
+export { type ShellWatch, type WatchShellOptions, watchShell } from "./bus/watch.js";
 export { failureWindow, looksLikeFailurePage } from "./desktop/failure-page.js";
 export { gnome } from "./desktop/gnome.js";
 export { openbox } from "./desktop/openbox.js";
@@ -24,10 +27,10 @@ export { type ContactSheetOptions, contactSheet, type LabelledFrame, shrink } fr
 export { type PixelStats, pixelStats } from "./pixels/stats.js";
 export { parseXwd, readXwd } from "./pixels/xwd.js";
 export { type PreflightItem, type PreflightOptions, preflight } from "./preflight.js";
-export { type DefaultRulesOptions, defaultRules } from "./rules/default.js";
+export { type DefaultRulesOptions, defaultRules, gnomeRules } from "./rules/default.js";
 export { fieldRecordRules } from "./rules/field-record.js";
-export type { Check, Observation, Rules, VerdictName, WindowExpectation } from "./rules/types.js";
-export { applicationWindows, describeWindow, matchingWindows } from "./rules/windows.js";
+export type { Check, Failure, Observation, Rules, VerdictName, WindowExpectation } from "./rules/types.js";
+export { applicationWindows, describeWindow, matchingWindows, unexpectedWindows } from "./rules/windows.js";
 export { type JudgeInput, judge, type Verdict } from "./verdict.js";
 export { type WaitOptions, type WaitResult, waitUntilReady } from "./wait.js";
 export { type ConnectOptions, connectX, XSession } from "./x11/connection.js";

@@ -1,3 +1,4 @@
+import type { BusFacts } from "./bus/types.js";
 import { ReadinessError } from "./errors.js";
 import { frameDifference } from "./pixels/difference.js";
 import type { Frame } from "./pixels/frame.js";
@@ -16,8 +17,10 @@ export interface Verdict {
   readonly remedy?: string;
   /** The rule's name. */
   readonly rules: string;
-  /** Where the window facts came from; `none`: judged by pixels alone. */
+  /** Where the window facts came from; `none`: judged without them. */
   readonly facts: "x11" | "text" | "none";
+  /** Whether the session bus was asked. */
+  readonly bus: boolean;
   readonly checks: readonly Check[];
   readonly measured?: PixelStats & { readonly changedFraction?: number };
 }
@@ -27,19 +30,21 @@ export interface JudgeInput {
   readonly frames: readonly Frame[];
   /** Absent: judged by pixels alone, and the verdict says so. */
   readonly facts?: DesktopFacts;
+  /** What GNOME said of itself on the session bus. Absent: judged without it. */
+  readonly bus?: BusFacts;
   /** Default: {@link defaultRules}. */
   readonly rules?: Rules;
 }
 
-/** Judges a desktop by its pixels and by what its X server says. Throws BAD_FRAME for no frame. */
-export function judge({ frames, facts, rules = defaultRules() }: JudgeInput): Verdict {
+/** Judges a desktop by its pixels and by what its X server and its session bus say. Throws BAD_FRAME for no frame. */
+export function judge({ frames, facts, bus, rules = defaultRules() }: JudgeInput): Verdict {
   const frame = frames.at(-1);
   if (frame === undefined)
     throw new ReadinessError("BAD_FRAME", "there is no frame to judge", { hint: "give at least one frame" });
   const before = frames.at(-2);
   const stats = pixelStats(frame);
   const change = before && { changedFraction: frameDifference(before, frame) };
-  const checks = rules.checks({ frame, stats, ...change, ...(facts && { facts }) });
+  const checks = rules.checks({ frame, stats, ...change, ...(facts && { facts }), ...(bus && { bus }) });
   const failed = checks.filter(({ ok }) => ok === false);
   const source = facts?.source ?? "none";
   return {
@@ -52,6 +57,7 @@ export function judge({ frames, facts, rules = defaultRules() }: JudgeInput): Ve
     ...(failed[0] && { remedy: failed[0].failure.remedy }),
     rules: rules.name,
     facts: source,
+    bus: bus !== undefined,
     checks,
     measured: { ...stats, ...change },
   };
@@ -62,7 +68,7 @@ export function lostVerdict(
   name: "no-screen" | "x-server-gone" | "x-server-mute",
   { reason, remedy, rules }: { reason: string; remedy: string; rules: string },
 ): Verdict {
-  return { name, ready: false, reasons: [reason], remedy, rules, facts: "none", checks: [] };
+  return { name, ready: false, reasons: [reason], remedy, rules, facts: "none", bus: false, checks: [] };
 }
 
 function sentence({ name, detail }: Check): string {

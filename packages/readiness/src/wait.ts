@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { BusFacts } from "./bus/types.js";
 import { ReadinessError } from "./errors.js";
 import type { Frame } from "./pixels/frame.js";
 import { defaultRules } from "./rules/default.js";
@@ -11,6 +12,8 @@ export interface WaitOptions {
   frame(): Promise<Frame>;
   /** Asks the X server now. Absent: judged by pixels alone. */
   facts?(): Promise<DesktopFacts>;
+  /** Asks the session bus now, as {@link watchShell}'s `facts` does. Absent: judged without it. */
+  bus?(): Promise<BusFacts>;
   /** Default: {@link defaultRules}. */
   readonly rules?: Rules;
   /** Default 30 000 ms. A last look may take up to a second more. */
@@ -19,10 +22,10 @@ export interface WaitOptions {
   readonly pollMs?: number;
   /** How long the screen must have been ready and unchanged. Default 100 ms. */
   readonly settleMs?: number;
-  /** How long one `frame()` or `facts()` may take. Default 5000 ms. */
+  /** How long one `frame()`, `facts()` or `bus()` may take. Default 5000 ms. */
   readonly callTimeoutMs?: number;
-  /** Wakes the wait before `pollMs` is over, as {@link watchDamage}'s `changed` does. */
-  wake?(timeoutMs: number): Promise<unknown>;
+  /** Wakes the wait before `pollMs` is over, as {@link watchDamage}'s `changed` or {@link wakeOnAny} does. */
+  wake?(timeoutMs: number, options: { readonly signal: AbortSignal }): Promise<unknown>;
   /** Called whenever the verdict's name changes. */
   onVerdict?(verdict: Verdict, elapsedMs: number): void;
   readonly signal?: AbortSignal;
@@ -35,6 +38,8 @@ export interface WaitResult {
   readonly frames: readonly Frame[];
   /** The last facts. */
   readonly facts?: DesktopFacts;
+  /** The last that the session bus said. */
+  readonly bus?: BusFacts;
   readonly polls: number;
   readonly elapsedMs: number;
   /** Each verdict's name and when it was first given in a row. */
@@ -65,6 +70,7 @@ interface Look {
   readonly verdict: Verdict;
   readonly frame?: Frame;
   readonly facts?: DesktopFacts;
+  readonly bus?: BusFacts;
 }
 
 class Wait {
@@ -101,7 +107,8 @@ class Wait {
   /** The last look must not hide what was seen before only because little time was left for it. */
   async #lookInTime(timeoutMs: number): Promise<Look> {
     const { callTimeoutMs = 5_000 } = this.#options;
-    const limit = Math.min(callTimeoutMs, Math.max(timeoutMs - this.#elapsed(), LAST_LOOK_MS));
+    // Whole milliseconds, as timers count: else the time would not quite be over after the last look.
+    const limit = Math.min(callTimeoutMs, Math.max(Math.ceil(timeoutMs - this.#elapsed()), LAST_LOOK_MS));
     const look = await this.#look(limit);
     const isCutShort = look.verdict.name === "x-server-mute" && limit < callTimeoutMs;
     if (!isCutShort || this.#last === undefined) this.#last = look;
@@ -109,21 +116,23 @@ class Wait {
   }
 
   async #look(limit: number): Promise<Look> {
-    const { facts: askFacts } = this.#options;
+    const { facts: askFacts, bus: askBus } = this.#options;
     const takenAt = performance.now();
     this.#polls++;
     try {
-      const [frame, facts] = await Promise.all([
+      const [frame, facts, bus] = await Promise.all([
         this.#bounded(this.#options.frame(), limit, "a frame"),
         askFacts && this.#bounded(askFacts.call(this.#options), limit, "the facts"),
+        askBus && this.#bounded(askBus.call(this.#options), limit, "the bus's answers"),
       ]);
       this.#hasAnswered = true;
       const frames = this.#anchor ? [this.#anchor.frame, frame] : [frame];
-      const verdict = judge({ frames, rules: this.#rules, ...(facts && { facts }) });
+      const told = { ...(facts && { facts }), ...(bus && { bus }) };
+      const verdict = judge({ frames, rules: this.#rules, ...told });
       // A ready desktop is held against the first frame of its run, so that slow changes add up.
       if (!this.#anchor || verdict.name === "still-changing") this.#anchor = { frame, at: takenAt };
       if (!verdict.ready && verdict.name !== "still-changing") this.#anchor = undefined;
-      return { takenAt, verdict, frame, ...(facts && { facts }) };
+      return { takenAt, verdict, frame, ...told };
     } catch (error) {
       this.#anchor = undefined;
       return { takenAt, verdict: this.#lost(error) };
@@ -169,7 +178,9 @@ class Wait {
       signal: signal ? AbortSignal.any([signal, stop.signal]) : stop.signal,
     });
     slept.catch(() => {});
-    const woken = wake ? sleep(MIN_PAUSE_MS).then(() => wake.call(this.#options, ms)) : slept;
+    const woken = wake
+      ? sleep(MIN_PAUSE_MS).then(() => wake.call(this.#options, ms, { signal: stop.signal }))
+      : slept;
     woken.catch(() => {});
     await Promise.race([slept, woken]).catch(() => {}); // an abort is met at the loop's head
     stop.abort();
@@ -182,11 +193,12 @@ class Wait {
     this.#options.onVerdict?.(verdict, atMs);
   }
 
-  #result({ verdict, frame, facts }: Look, before: Frame | undefined, isSettled: boolean): WaitResult {
+  #result({ verdict, frame, facts, bus }: Look, before: Frame | undefined, isSettled: boolean): WaitResult {
     return {
       verdict: verdict.ready && !isSettled ? unsettled(verdict) : verdict,
       frames: [before, frame].filter((entry) => entry !== undefined),
       ...(facts && { facts }),
+      ...(bus && { bus }),
       polls: this.#polls,
       elapsedMs: this.#elapsed(),
       history: this.#history,

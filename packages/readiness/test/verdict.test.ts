@@ -58,7 +58,7 @@ describe("the default rule", () => {
       facts({ ...gnome, monitors: undefined, extensions: [] } as never),
       facts({ windows: [], clientList: [] }),
     ].map((found) => judge({ frames: [black], facts: found }).name);
-    expect(names).toEqual(["no-window-manager", "no-monitor", "no-monitor", "no-window"]);
+    expect(names).toEqual(["no-window-manager", "black-no-monitor", "black-no-monitor", "no-window"]);
   });
 
   test("waits for openbox to set its theme, though the screen is complete", () => {

@@ -8,12 +8,14 @@ export const openbox: DesktopProfile = {
   name: "openbox",
   paintsItself: false,
   matches: ({ windowManager }) => windowManager?.name?.toLowerCase() === "openbox",
-  checks: ({ openboxTheme }) => [
+  checks: ({ facts }) => [
     {
       name: "openbox is done starting",
-      ok: openboxTheme !== undefined,
+      ok: facts === undefined ? "unknown" : facts.openboxTheme !== undefined,
       detail:
-        openboxTheme === undefined ? "_OB_THEME is not on the root yet" : `_OB_THEME is ${openboxTheme}`,
+        facts?.openboxTheme === undefined
+          ? "_OB_THEME is not on the root yet"
+          : `_OB_THEME is ${facts.openboxTheme}`,
       failure: {
         verdict: "window-manager-starting",
         remedy: "wait; when it stays so, look at openbox's log for its theme and menu files",

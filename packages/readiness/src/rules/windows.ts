@@ -19,15 +19,40 @@ export function applicationWindows(facts: DesktopFacts): WindowFacts[] {
  * does not exclude a window; on a live server everything is recorded.
  */
 export function matchingWindows(facts: DesktopFacts, wanted: WindowExpectation): WindowFacts[] {
-  const { minWidth = 200, minHeight = 100 } = wanted;
-  return applicationWindows(facts).filter(
+  return applicationWindows(facts).filter((window) => matches(window, facts, wanted));
+}
+
+/**
+ * What else lies on the screen: program windows that do not meet the expectation, and large windows that no window
+ * manager knows. Menus, tips and the like are too small to count.
+ */
+export function unexpectedWindows(facts: DesktopFacts, wanted: WindowExpectation): WindowFacts[] {
+  const others = facts.windows.filter(
     (window) =>
-      isLargeEnough(window, minWidth, minHeight) &&
-      isOnScreen(window, facts) &&
-      matchesText(wanted.class, [window.instance, window.class]) &&
-      matchesText(wanted.title, [window.title]) &&
-      (wanted.pids === undefined || wanted.pids.includes(window.pid ?? window.claimedPid ?? -1)),
+      !window.managed &&
+      window.mapped === true &&
+      window.overrideRedirect === true &&
+      window.class !== undefined && // a desktop's own helper windows have none
+      visiblePart(window, facts, MIN_UNMANAGED),
   );
+  return [...applicationWindows(facts).filter((window) => !matches(window, facts, wanted)), ...others];
+}
+
+const MIN_UNMANAGED = { width: 400, height: 300 };
+
+function matches(window: WindowFacts, facts: DesktopFacts, wanted: WindowExpectation): boolean {
+  const { minWidth: width = 200, minHeight: height = 100, pids } = wanted;
+  return (
+    visiblePart(window, facts, { width, height }) &&
+    matchesText(wanted.class, [window.instance, window.class]) &&
+    matchesText(wanted.title, [window.title]) &&
+    (pids === undefined || pids.includes(ownerOf(window, facts) ?? -1))
+  );
+}
+
+/** A text capture has no more than the client's own claim. */
+function ownerOf({ pid, claimedPid }: WindowFacts, { source }: DesktopFacts): number | undefined {
+  return source === "text" ? (pid ?? claimedPid) : pid;
 }
 
 /** A window in one line: what a person looks for in a log. */
@@ -43,17 +68,19 @@ export function describeWindow(window: WindowFacts): string {
   return parts.filter(Boolean).join(" ");
 }
 
-function isLargeEnough({ geometry }: WindowFacts, width: number, height: number): boolean {
-  return geometry === undefined || (geometry.width >= width && geometry.height >= height);
-}
-
-function isOnScreen({ geometry }: WindowFacts, { screen }: DesktopFacts): boolean {
-  if (geometry === undefined || screen === undefined) return true;
+/** True when the part on the screen is at least so large. */
+function visiblePart(
+  { geometry }: WindowFacts,
+  { screen }: DesktopFacts,
+  least: { readonly width: number; readonly height: number },
+): boolean {
+  if (geometry === undefined) return true;
+  const { width = Number.POSITIVE_INFINITY, height = Number.POSITIVE_INFINITY } = screen ?? {};
+  const shown = (at: number, length: number, limit: number) =>
+    Math.min(at + length, limit) - (screen ? Math.max(at, 0) : at);
   return (
-    geometry.x < screen.width &&
-    geometry.y < screen.height &&
-    geometry.x + geometry.width > 0 &&
-    geometry.y + geometry.height > 0
+    shown(geometry.x, geometry.width, width) >= least.width &&
+    shown(geometry.y, geometry.height, height) >= least.height
   );
 }
 

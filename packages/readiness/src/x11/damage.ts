@@ -1,11 +1,10 @@
+import { Bell, type Watch } from "../bell.js";
 import { ReadinessError } from "../errors.js";
 import type { XSession } from "./connection.js";
 import { damageCreate, damageDestroy, damageQueryVersion, damageSubtract } from "./requests.js";
 
 /** Tells when something was drawn, so that a wait need not poll fast. */
-export interface DamageWatch {
-  /** Resolves with true as soon as anything was drawn since the last call, with false after `timeoutMs`. */
-  changed(timeoutMs: number): Promise<boolean>;
+export interface DamageWatch extends Watch {
   close(): void;
 }
 
@@ -20,38 +19,21 @@ export async function watchDamage(x: XSession): Promise<DamageWatch> {
       hint: "wait by polling alone",
     });
   const damage = x.newId();
-  let isDirty = false;
-  let wake: (() => void) | undefined;
+  const bell = new Bell();
   const stop = x.onEvent((event) => {
-    if ((event.readUInt8(0) & 0x7f) !== extension.firstEvent) return;
-    isDirty = true;
-    wake?.();
+    if ((event.readUInt8(0) & 0x7f) === extension.firstEvent) bell.ring();
   });
   await x.call(damageQueryVersion(extension));
   await x.command(damageCreate(extension, damage, x.setup.root), { confirm: true });
-  const changed = async (timeoutMs: number) => {
-    if (!isDirty)
-      await wakeOrTimeout(timeoutMs, (resolve) => {
-        wake = resolve;
-      });
-    wake = undefined;
-    const wasDirty = isDirty;
-    isDirty = false;
-    if (wasDirty && x.failure === undefined) await x.command(damageSubtract(extension, damage));
-    return wasDirty;
+  return {
+    async changed(timeoutMs, options) {
+      const isDirty = await bell.changed(timeoutMs, options);
+      if (isDirty && x.failure === undefined) await x.command(damageSubtract(extension, damage));
+      return isDirty;
+    },
+    close() {
+      stop();
+      if (x.failure === undefined) x.command(damageDestroy(extension, damage));
+    },
   };
-  const close = () => {
-    stop();
-    if (x.failure === undefined) x.command(damageDestroy(extension, damage));
-  };
-  return { changed, close };
-}
-
-async function wakeOrTimeout(timeoutMs: number, listen: (resolve: () => void) => void): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  await new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs);
-    listen(resolve);
-  });
-  clearTimeout(timer);
 }

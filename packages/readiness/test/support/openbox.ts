@@ -4,7 +4,7 @@ import type { Xvfb } from "./xvfb.js";
 
 const openboxRules: Rules = {
   name: "openbox alone",
-  checks: ({ facts }) => (facts ? openbox.checks(facts) : []),
+  checks: (seen) => openbox.checks(seen, undefined),
 };
 
 /** A program that starts before openbox is done gets neither frame nor focus. */
