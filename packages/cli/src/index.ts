@@ -3,7 +3,12 @@
  *
  * @packageDocumentation
  */
-export { type CheckpointOptions, type CheckpointReport, createCheckpoint } from "./checkpoint/create.js";
+export {
+  type CheckpointOptions,
+  type CheckpointReport,
+  type ClosedConnection,
+  createCheckpoint,
+} from "./checkpoint/create.js";
 export { type CheckpointSummary, summariseCheckpoints } from "./checkpoint/list.js";
 export { type LoadedCheckpoint, loadCheckpoint } from "./checkpoint/load.js";
 export {
@@ -29,6 +34,7 @@ export { type ProbeOptions, type ProbeRequest, runProbe } from "./probe/run.js";
 export { runProgram } from "./program.js";
 export * from "./recipes/index.js";
 export type { BootObserver, Handshake, Step } from "./session/boot/steps.js";
+export type { IdentityOptions, OnFork } from "./session/clone-identity.js";
 export { type Collected, collectGarbage, type SessionStanding, standingOf } from "./session/gc.js";
 export { listSessions, type SessionSummary } from "./session/list.js";
 export { type LiveSession, openSession } from "./session/open.js";

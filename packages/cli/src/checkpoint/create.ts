@@ -10,6 +10,7 @@ import {
   dump,
   writeManifest,
 } from "@drums/criu";
+import { NAT } from "@drums/nsexec";
 import { copyUpper, digestLayer, type UpperCopy } from "@drums/rootfs";
 import { kernelCacheFor } from "../criu.js";
 import { DrumsError, EXIT } from "../errors.js";
@@ -27,9 +28,19 @@ export interface CheckpointReport {
   readonly audit: Audit;
   readonly dump: DumpReport;
   readonly upper: UpperCopy;
+  /** Open TCP connections that the session keeps and its siblings find closed. */
+  readonly closedConnections: readonly ClosedConnection[];
   /** CLOCK_MONOTONIC, milliseconds, around CRIU's call. */
   readonly startedMs: number;
   readonly endedMs: number;
+}
+
+/** A TCP connection, named for people. */
+export interface ClosedConnection {
+  /** Both ends, such as `10.0.2.100:40000 to 192.0.2.1:443`. */
+  readonly ends: string;
+  /** The process that holds it. */
+  readonly process: string;
 }
 
 /** How a checkpoint is made. */
@@ -55,9 +66,16 @@ export async function createCheckpoint(
 ): Promise<CheckpointReport> {
   const init = await livingInit(session);
   const externals = session.externals.map(({ mountPoint, key }) => ({ mountPoint, key }));
-  const audit = await auditSettled({ initPid: init.pid, externals: session.externals });
+  const { flags, remadeInterfaces } = networkFlags(session);
+  const audit = await auditSettled({
+    initPid: init.pid,
+    externals: session.externals,
+    flags,
+    remadeInterfaces,
+  });
   await onAudit?.(audit);
   assertPassed(audit);
+  const closedConnections = connectionsOf(audit);
   const cache = await kernelCacheFor(home, criu);
   return makeCheckpoint(home, name, async (folder) => {
     const upper = sessionFolder(home, session.id).upper;
@@ -69,6 +87,7 @@ export async function createCheckpoint(
       imagesDir: folder.images,
       workDir: folder.log,
       externals,
+      flags,
       start: { mounts: cache.mounts },
       onNotify: ({ stage, criuPid }) => (stage === "pre-dump" ? cache.keep(criuPid) : undefined),
       onPostDump: async () => {
@@ -78,25 +97,49 @@ export async function createCheckpoint(
     }).finally(() => onLog?.(join(folder.log, "dump.log")));
     const endedMs = monotonicMs();
     if (copied === undefined) throw noMoment(session);
-    await describe(home, folder, session, { criu, report });
+    await describe(home, folder, session, { criu, report, closedConnections });
     return {
       name,
       path: home.entry("checkpoints", name),
       audit,
       dump: report,
       upper: copied,
+      closedConnections,
       startedMs,
       endedMs,
     };
   });
 }
 
+/**
+ * Without a network both ends of every TCP connection are in the dump, so siblings keep them. With one the far end may
+ * lie outside, where it cannot go on twice: siblings find all closed.
+ */
+function networkFlags({ spec }: SessionRecord) {
+  if (spec.network === "none") return { flags: { tcpEstablished: true }, remadeInterfaces: [] };
+  return { flags: { tcpClose: true }, remadeInterfaces: [NAT.device] };
+}
+
+function connectionsOf({ findings }: Audit): ClosedConnection[] {
+  return findings
+    .filter(({ rule }) => rule === "tcp-closed")
+    .map(({ object, process }) => ({ ends: object, process: process?.name ?? "unknown" }));
+}
+
 /** The manifest goes last: without it a checkpoint cannot be read. */
 async function describe(
   home: Home,
   folder: CheckpointFolder,
-  { spec, externals }: SessionRecord,
-  { criu, report }: { readonly criu: Criu; readonly report: DumpReport },
+  { id, spec, externals, lineage }: SessionRecord,
+  {
+    criu,
+    report,
+    closedConnections,
+  }: {
+    readonly criu: Criu;
+    readonly report: DumpReport;
+    readonly closedConnections: readonly ClosedConnection[];
+  },
 ): Promise<void> {
   const upper: SessionLayer = {
     kind: "upper",
@@ -114,7 +157,12 @@ async function describe(
     layers: layers.map(({ path, digest }) => ({ name: path, digest })),
     externals: externals.map(({ mountPoint, key }) => ({ mountPoint, key })),
     limits: {},
-    session: { ...spec, layers },
+    session: {
+      ...spec,
+      layers,
+      origin: { session: id, generation: lineage?.generation ?? 0 },
+      closedConnections,
+    },
     images: await listImages(folder.images),
   });
 }

@@ -1,5 +1,6 @@
 import { assertRestorable, type CheckpointFlags, type Criu, readManifest } from "@drums/criu";
 import { digestLayer } from "@drums/rootfs";
+import { z } from "zod";
 import { DrumsError, EXIT } from "../errors.js";
 import type { Home } from "../home.js";
 import { type SessionSpec, sessionSpecSchema } from "../session/record.js";
@@ -12,9 +13,18 @@ export interface LoadedCheckpoint {
   /** What siblings are made of; its uppermost layer is the dumped upper. */
   readonly spec: SessionSpec;
   readonly flags: CheckpointFlags;
+  /** The session that it was made of. */
+  readonly origin: { readonly session: string; readonly generation: number };
   /** Names that join what the dump and a restore bind from outside. */
   readonly externalKeys: readonly string[];
 }
+
+/** A checkpoint that does not say whom it was made of is taken as of an unnamed session of the first generation. */
+const checkpointSessionSchema = sessionSpecSchema.extend({
+  origin: z
+    .object({ session: z.string(), generation: z.number().int() })
+    .default({ session: "", generation: 0 }),
+});
 
 /**
  * Reads a checkpoint and refuses one that this CRIU, or its layers as they are now, could not restore.
@@ -28,13 +38,13 @@ export async function loadCheckpoint(
   const folder = checkpointFolder(home, name);
   if (!(await listCheckpoints(home)).includes(name)) throw missing(home, name);
   const manifest = await readManifest(folder.path);
-  const spec = sessionSpecSchema.parse(manifest.session);
+  const { origin, ...spec } = checkpointSessionSchema.parse(manifest.session);
   const layers = await Promise.all(
     spec.layers.map(async ({ path }) => ({ name: path, digest: await digestLayer(path) })),
   );
   assertRestorable(manifest, { criu, layers, externals: manifest.externals });
   const externalKeys = manifest.externals.map(({ key }) => key);
-  return { name, images: folder.images, spec, flags: manifest.flags, externalKeys };
+  return { name, images: folder.images, spec, origin, flags: manifest.flags, externalKeys };
 }
 
 function missing(home: Home, name: string): DrumsError {

@@ -1,10 +1,28 @@
-import type { ProfileName } from "@drums/nsexec";
+import { NsexecError, type PortRequest, type ProfileName, parsePublish } from "@drums/nsexec";
 import { InvalidArgumentError, Option } from "commander";
+import { messageOf } from "../errors.js";
 
 /** Parses an option that counts something: a whole number from 0. */
 export function countOption(text: string): number {
   if (/^\d{1,6}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("give a whole number from 0.");
+}
+
+/** Collects `--publish HOSTPORT:GUESTPORT` of an option that may be given again. */
+export function publishOption(text: string, before: readonly PortRequest[] = []): PortRequest[] {
+  try {
+    return [...before, parsePublish(text)];
+  } catch (error) {
+    throw new InvalidArgumentError(
+      error instanceof NsexecError && error.hint ? error.hint : messageOf(error),
+    );
+  }
+}
+
+/** Parses the path of a program inside a session. */
+export function insidePathOption(text: string): string {
+  if (text.startsWith("/") && !text.includes("\0")) return text;
+  throw new InvalidArgumentError("give an absolute path inside the session.");
 }
 
 /** What {@link profileOption} parses to. */

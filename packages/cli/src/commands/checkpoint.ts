@@ -16,7 +16,7 @@ export function registerCheckpoint(program: Command, context: CommandContext): v
     context.run(flags, async ({ home, progress, signal }) => {
       const record = await (await findSession(home, session)).read();
       const criu = await criuFor(home, progress);
-      const { path, audit, dump, upper } = await progress.step("dump", () =>
+      const { path, audit, dump, upper, closedConnections } = await progress.step("dump", () =>
         createCheckpoint(home, record, { name: flags.name, criu, signal }),
       );
       const { frozenMs, totalMs, bytes } = dump;
@@ -31,8 +31,16 @@ export function registerCheckpoint(program: Command, context: CommandContext): v
           totalMs,
           bytes,
           upper,
+          closedConnections,
         },
-        text: `${flags.name}\n  ${(bytes / 2 ** 20).toFixed(1)} MiB, frozen for ${durationText(frozenMs)}\n`,
+        text: [
+          flags.name,
+          `  ${(bytes / 2 ** 20).toFixed(1)} MiB, frozen for ${durationText(frozenMs)}`,
+          ...closedConnections.map(
+            ({ ends, process }) => `  ${process}'s connection ${ends} goes on here and is closed in siblings`,
+          ),
+          "",
+        ].join("\n"),
       };
     }),
   );

@@ -1,15 +1,19 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { criuFor } from "../criu.js";
 import { EXIT, messageOf } from "../errors.js";
 import { forkCheckpoint } from "../fork/fork.js";
+import { portLines } from "../render/ports.js";
 import { durationText } from "../render/style.js";
 import { type CommandContext, type CommonOptions, withCommonOptions } from "./_context.js";
-import { countOption } from "./_options.js";
+import { countOption, insidePathOption } from "./_options.js";
 
 import { sweep } from "./_sweep.js";
 
 interface ForkFlags extends CommonOptions {
   readonly count: number;
+  readonly identity: "kept" | "fresh";
+  readonly onFork?: string;
+  readonly onForkAs: "root" | "user";
 }
 
 /** `drums fork C --count N`: independent siblings, each proven usable before it is reported. */
@@ -18,31 +22,50 @@ export function registerFork(program: Command, context: CommandContext): void {
     .command("fork")
     .description("restore independent siblings of a checkpoint, each judged by its own screen")
     .argument("<checkpoint>")
-    .option("--count <number>", "how many", countOption, 1);
-  withCommonOptions(command).action((name: string, { count, ...flags }: ForkFlags) =>
-    context.run(flags, async ({ home, progress, signal }) => {
-      await sweep(home, progress);
-      const criu = await criuFor(home, progress);
-      const forked = await progress.step(`fork of ${name}`, () =>
-        forkCheckpoint(
-          home,
-          { checkpoint: name, count },
-          { criu, signal, onUsable: ({ id }) => progress.note(id) },
-        ),
-      );
-      const failures = forked.failures.map(messageOf);
-      return {
-        exitCode: failures.length === 0 ? EXIT.done : EXIT.verdictFailed,
-        document: { checkpoint: name, siblings: forked.siblings, failures },
-        text: [
-          ...forked.siblings.map(
-            ({ id, restoreMs, usableMs }) =>
-              `${id}  restored in ${durationText(restoreMs)}, usable after ${durationText(usableMs)}`,
+    .option("--count <number>", "how many", countOption, 1)
+    .addOption(
+      new Option(
+        "--identity <kind>",
+        "fresh: a machine-id and ssh host keys of its own for each; kept: the checkpoint's",
+      )
+        .choices(["kept", "fresh"])
+        .default("kept"),
+    )
+    .option(
+      "--on-fork <path>",
+      "a program of the session that each runs first; if it fails, so does that sibling",
+      insidePathOption,
+    )
+    .addOption(new Option("--on-fork-as <who>", "who runs it").choices(["root", "user"]).default("root"));
+  withCommonOptions(command).action(
+    (name: string, { count, identity, onFork, onForkAs, ...flags }: ForkFlags) =>
+      context.run(flags, async ({ home, progress, signal }) => {
+        await sweep(home, progress);
+        const criu = await criuFor(home, progress);
+        const forked = await progress.step(`fork of ${name}`, () =>
+          forkCheckpoint(
+            home,
+            {
+              checkpoint: name,
+              count,
+              identity,
+              onFork: onFork === undefined ? undefined : { path: onFork, as: onForkAs },
+            },
+            { criu, signal, onUsable: ({ id }) => progress.note(id) },
           ),
-          ...failures.map((failure) => `failed: ${failure}`),
-          "",
-        ].join("\n"),
-      };
-    }),
+        );
+        const failures = forked.failures.map(messageOf);
+        return {
+          exitCode: failures.length === 0 ? EXIT.done : EXIT.verdictFailed,
+          document: { checkpoint: name, siblings: forked.siblings, failures },
+          text: [
+            ...forked.siblings.map(({ id, restoreMs, usableMs, ports }) =>
+              `${id}  restored in ${durationText(restoreMs)}, usable after ${durationText(usableMs)}\n${portLines(ports)}`.trimEnd(),
+            ),
+            ...failures.map((failure) => `failed: ${failure}`),
+            "",
+          ].join("\n"),
+        };
+      }),
   );
 }

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { type CheckpointSummary, summariseCheckpoints } from "../checkpoint/list.js";
+import { networkCell } from "../render/ports.js";
 import { renderTable } from "../render/table.js";
 import { listSessions, type SessionSummary } from "../session/list.js";
 import { type CommandContext, type CommonOptions, withCommonOptions } from "./_context.js";
@@ -22,13 +23,14 @@ export function registerPs(program: Command, context: CommandContext): void {
 function sessionTable(sessions: readonly SessionSummary[]): string {
   if (sessions.length === 0) return "no sessions\n";
   return renderTable(
-    ["SESSION", "STATE", "DESKTOP", "PROFILE", "PROCESSES", "CREATED", "OF CHECKPOINT"],
+    ["SESSION", "STATE", "DESKTOP", "PROFILE", "PROCESSES", "NETWORK", "CREATED", "OF CHECKPOINT"],
     sessions.map((session) => [
       session.id,
       session.standing,
       session.desktop,
       session.profile,
       String(session.processes),
+      networkCell(session.network, session.ports),
       session.createdAt,
       session.checkpoint ?? "",
     ]),

@@ -1,8 +1,10 @@
-import { describePlan } from "@drums/nsexec";
+import { describePlan, type PortRequest } from "@drums/nsexec";
 import { type Command, Option } from "commander";
+import { DrumsError, EXIT } from "../errors.js";
 import type { Home } from "../home.js";
 import { createHome } from "../home.js";
 import { desktopNames } from "../recipes/index.js";
+import { portLines } from "../render/ports.js";
 import { durationText } from "../render/style.js";
 import { planSession, type UpOptions, type UpRequest, upSession } from "../session/up.js";
 import {
@@ -11,7 +13,7 @@ import {
   type CommonOptions,
   withCommonOptions,
 } from "./_context.js";
-import { type ProfileChoice, profileOption } from "./_options.js";
+import { type ProfileChoice, profileOption, publishOption } from "./_options.js";
 
 import { sweep } from "./_sweep.js";
 
@@ -21,6 +23,8 @@ interface UpFlags extends CommonOptions, ProfileChoice {
   readonly desktop: string;
   readonly sudo?: boolean;
   readonly plan?: boolean;
+  readonly net: "none" | "nat";
+  readonly publish?: readonly PortRequest[];
 }
 
 /** `drums up`: a session from an image, ready to use. It outlives the command. */
@@ -33,9 +37,20 @@ export function registerUp(program: Command, context: CommandContext): void {
     .addOption(new Option("--desktop <name>", "what to start").choices(desktopNames).default("openbox"))
     .addOption(profileOption())
     .option("--sudo", "let setuid files give rights inside, so that sudo works")
+    .addOption(
+      new Option("--net <kind>", "none: lo alone; nat: out by slirp4netns, the host's loopback closed")
+        .choices(["none", "nat"])
+        .default("none"),
+    )
+    .option(
+      "--publish <host:guest>",
+      "with --net nat: lead a port of the host's 127.0.0.1 (0 or absent: a free one) to one inside; may be repeated",
+      publishOption,
+    )
     .option("--plan", "print what would be mounted, given up and run, and start nothing");
   withCommonOptions(command).action((flags: UpFlags) =>
     context.run(flags, async ({ home, progress, signal }) => {
+      if (flags.publish !== undefined && flags.net === "none") throw publishNeedsNat();
       await createHome(home);
       await sweep(home, progress);
       const request: UpRequest = {
@@ -44,6 +59,8 @@ export function registerUp(program: Command, context: CommandContext): void {
         desktop: flags.desktop,
         profile: flags.profile,
         sudo: flags.sudo ?? false,
+        network: flags.net,
+        ...(flags.publish && { publish: flags.publish }),
       };
       const options = { step: progress.step, signal };
       return flags.plan ? showPlan(home, request, options) : up(home, request, options);
@@ -54,10 +71,10 @@ export function registerUp(program: Command, context: CommandContext): void {
 async function up(home: Home, request: UpRequest, options: UpOptions): Promise<CommandResult> {
   const { live, folder, ready } = await upSession(home, request, options);
   live.close();
-  const { init, spec } = live.record;
+  const { init, spec, network } = live.record;
   return {
-    document: { id: folder.id, path: folder.path, init, spec, verdict: ready.verdict },
-    text: `${folder.id}\n  ${spec.desktop}, ${spec.profile}, usable ${durationText(ready.elapsedMs)} after its start\n`,
+    document: { id: folder.id, path: folder.path, init, spec, network, verdict: ready.verdict },
+    text: `${folder.id}\n  ${spec.desktop}, ${spec.profile}, usable ${durationText(ready.elapsedMs)} after its start\n${portLines(network?.ports)}`,
   };
 }
 
@@ -65,4 +82,14 @@ async function showPlan(home: Home, request: UpRequest, options: UpOptions): Pro
   const { plan, externals } = await planSession(home, request, options);
   const seccomp = plan.seccomp && Buffer.from(plan.seccomp).toString("hex");
   return { document: { plan: { ...plan, seccomp }, externals }, text: describePlan(plan) };
+}
+
+function publishNeedsNat(): DrumsError {
+  return new DrumsError({
+    code: "PUBLISH_WITHOUT_NET",
+    exitCode: EXIT.usage,
+    what: "a session without a network has no ports to publish",
+    where: "--publish",
+    hint: "add --net nat",
+  });
 }

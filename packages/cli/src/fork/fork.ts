@@ -1,9 +1,11 @@
 import type { Criu } from "@drums/criu";
+import type { FreshMachine, PublishedPort } from "@drums/nsexec";
 import { loadCheckpoint } from "../checkpoint/load.js";
 import { DrumsError, EXIT } from "../errors.js";
 import type { Home } from "../home.js";
 import { findDesktop } from "../recipes/index.js";
 import { awaitReady } from "../session/boot/desktop.js";
+import type { IdentityOptions } from "../session/clone-identity.js";
 import { removeSession } from "../session/remove.js";
 import { rulesOf } from "../session/up.js";
 import { runQueue } from "./queue.js";
@@ -15,10 +17,15 @@ export interface UsableSibling {
   readonly initPid: number;
   readonly restoreMs: number;
   readonly usableMs: number;
+  readonly hostname: string;
+  /** Ports of the host's 127.0.0.1 that lead into it. */
+  readonly ports: readonly PublishedPort[];
+  /** The machine's ids that were made anew, where asked for. */
+  readonly fresh?: FreshMachine;
 }
 
 /** What is asked of a fork. */
-export interface ForkRequest {
+export interface ForkRequest extends IdentityOptions {
   readonly checkpoint: string;
   readonly count: number;
 }
@@ -37,7 +44,7 @@ export interface ForkOptions {
  */
 export async function forkCheckpoint(
   home: Home,
-  { checkpoint: name, count }: ForkRequest,
+  { checkpoint: name, count, ...identity }: ForkRequest,
   { criu, onUsable, signal }: ForkOptions,
 ): Promise<{ readonly siblings: UsableSibling[]; readonly failures: unknown[] }> {
   const checkpoint = await loadCheckpoint(home, name, { criu });
@@ -45,7 +52,7 @@ export async function forkCheckpoint(
     count,
     async () => {
       const began = performance.now();
-      const sibling = await restoreSibling(home, checkpoint, { criu, signal });
+      const sibling = await restoreSibling(home, checkpoint, { criu, signal, ...identity });
       const usable = await proveUsable(home, sibling, { began, signal });
       onUsable?.(usable);
       return usable;
@@ -60,7 +67,7 @@ export async function forkCheckpoint(
 
 async function proveUsable(
   home: Home,
-  { live, folder, report }: Sibling,
+  { live, folder, report, fresh }: Sibling,
   { began, signal }: { readonly began: number; readonly signal: AbortSignal | undefined },
 ): Promise<UsableSibling> {
   try {
@@ -68,7 +75,16 @@ async function proveUsable(
     const rules = rulesOf(findDesktop(live.record.spec.desktop));
     const { verdict } = await awaitReady(live, rules, { timeoutMs: 10_000, signal });
     if (!verdict.ready) throw notUsable(folder.id, verdict);
-    return { id: folder.id, initPid: report.pid, restoreMs, usableMs: performance.now() - began };
+    const { spec, network } = live.record;
+    return {
+      id: folder.id,
+      initPid: report.pid,
+      restoreMs,
+      usableMs: performance.now() - began,
+      hostname: spec.hostname,
+      ports: network?.ports ?? [],
+      ...(fresh && { fresh }),
+    };
   } catch (error) {
     live.close();
     await removeSession(home, folder);

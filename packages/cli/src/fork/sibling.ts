@@ -1,6 +1,7 @@
 import { closeSync } from "node:fs";
 import type { Group } from "@drums/cgroup2";
 import { type Criu, type RestoreReport, restore } from "@drums/criu";
+import type { FreshMachine } from "@drums/nsexec";
 import { readMountinfo } from "@drums/nsexec/proc";
 import { mountRoot, verifyOverlay } from "@drums/rootfs";
 import type { LoadedCheckpoint } from "../checkpoint/load.js";
@@ -9,12 +10,14 @@ import { DrumsError } from "../errors.js";
 import { monotonicMs } from "../evidence/clock.js";
 import type { Home } from "../home.js";
 import { sessionPlan } from "../session/boot/plan.js";
+import { type IdentityOptions, newLineage, reintroduce } from "../session/clone-identity.js";
 import { createSessionGroup } from "../session/group.js";
 import { identify } from "../session/identity.js";
 import { type LiveSession, openSession } from "../session/open.js";
 import type { SessionRecord } from "../session/record.js";
 import { removeSession } from "../session/remove.js";
 import { createSessionFolder, type SessionFolder } from "../session/store.js";
+import { type RestoreStages, restoreStages } from "./stages.js";
 
 /**
  * On the /run of CRIU's own mount namespace. CRIU opens externals as a root of the sibling's user namespace, to whom
@@ -30,10 +33,12 @@ export interface Sibling {
   /** CLOCK_MONOTONIC, milliseconds, around CRIU's call. */
   readonly startedMs: number;
   readonly endedMs: number;
+  /** The machine's ids that were made anew, where asked for. */
+  readonly fresh?: FreshMachine;
 }
 
 /** How a sibling is restored. */
-export interface RestoreSiblingOptions {
+export interface RestoreSiblingOptions extends IdentityOptions {
   readonly criu: Criu;
   /** Told of the sibling's folder before anything else of it exists. */
   readonly onCreated?: (folder: SessionFolder) => void;
@@ -50,25 +55,33 @@ export interface RestoreSiblingOptions {
 export async function restoreSibling(
   home: Home,
   checkpoint: LoadedCheckpoint,
-  { criu, onCreated, onFailed, signal }: RestoreSiblingOptions,
+  { criu, onCreated, onFailed, signal, ...identity }: RestoreSiblingOptions,
 ): Promise<Sibling> {
   const folder = await createSessionFolder(home, checkpoint.spec.desktop);
   onCreated?.(folder);
   try {
     const record = await firstRecord(folder, checkpoint);
-    const restored = await restoreInto(home, folder, checkpoint, { criu, signal });
+    const stages = restoreStages(folder, record);
+    const restored = await restoreInto(home, folder, checkpoint, { criu, signal, stages });
     const { pid, startTime } = restored.report;
-    const running: SessionRecord = {
+    const network = stages.network();
+    const restoredRecord: SessionRecord = {
       ...record,
-      state: "running",
       init: { pid, startTime: String(startTime) },
       externals: [...restored.externals],
       ...(restored.group && { cgroup: [...restored.group.parts] }),
+      ...(network && { network }),
     };
-    await folder.write(running);
+    await folder.write(restoredRecord);
     await checkSibling(folder, { pid, group: restored.group });
+    const live = await openSession({ ...restoredRecord, state: "running" });
+    const fresh = await reintroduce(live, identity).catch((error: unknown) => {
+      live.close();
+      throw error;
+    });
+    await folder.write(live.record);
     const { report, startedMs, endedMs } = restored;
-    return { folder, live: await openSession(running), report, startedMs, endedMs };
+    return { folder, live, report, startedMs, endedMs, ...(fresh && { fresh }) };
   } catch (error) {
     await onFailed?.(folder);
     await removeSession(home, folder);
@@ -76,16 +89,20 @@ export async function restoreSibling(
   }
 }
 
-async function firstRecord(folder: SessionFolder, { name, spec }: LoadedCheckpoint): Promise<SessionRecord> {
+async function firstRecord(
+  folder: SessionFolder,
+  { name, spec, origin }: LoadedCheckpoint,
+): Promise<SessionRecord> {
   const record: SessionRecord = {
     version: 1,
     id: folder.id,
     state: "booting",
     createdAt: new Date().toISOString(),
     owner: await identify(process.pid),
-    spec,
+    spec: { ...spec, hostname: folder.id },
     externals: [],
     checkpoint: name,
+    lineage: newLineage(origin),
   };
   await folder.write(record);
   return record;
@@ -95,7 +112,7 @@ async function restoreInto(
   home: Home,
   folder: SessionFolder,
   { spec, images, flags }: LoadedCheckpoint,
-  { criu, signal }: RestoreSiblingOptions,
+  { criu, signal, stages }: RestoreSiblingOptions & { readonly stages: RestoreStages },
 ) {
   const root = await mountRoot({ image: spec.image.path, stateDir: home.path, holder: folder.id });
   const group = await createSessionGroup(folder);
@@ -113,6 +130,7 @@ async function restoreInto(
       ...(plan.idMap && { idMap: plan.idMap }),
       externals,
       flags,
+      onNotify: stages.onNotify,
       ...(cgroupFd === undefined ? {} : { cgroupFd }),
       ...(signal && { signal }),
     });

@@ -1,6 +1,8 @@
+import type { PublishedPort } from "@drums/nsexec";
 import { listPidNamespace } from "@drums/nsexec/proc";
 import type { Home } from "../home.js";
 import { type SessionStanding, standingOf } from "./gc.js";
+import { type NetworkStanding, networkStanding } from "./network.js";
 import type { SessionRecord } from "./record.js";
 import { listSessionIds, sessionFolder } from "./store.js";
 
@@ -14,6 +16,9 @@ export interface SessionSummary {
   readonly createdAt: string;
   readonly processes: number;
   readonly initPid: number | undefined;
+  readonly network: NetworkStanding;
+  /** Ports of the host's 127.0.0.1 that lead into it. */
+  readonly ports: readonly PublishedPort[];
   /** Of a sibling: the checkpoint that it was restored from. */
   readonly checkpoint: string | undefined;
 }
@@ -44,6 +49,8 @@ async function summarise(record: SessionRecord): Promise<SessionSummary> {
     createdAt: record.createdAt,
     processes: standing === "running" ? await countProcesses(record) : 0,
     initPid: record.init?.pid,
+    network: await networkStanding(record),
+    ports: record.network?.ports ?? [],
     checkpoint: record.checkpoint,
   };
 }

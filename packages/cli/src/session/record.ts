@@ -21,8 +21,29 @@ export const sessionSpecSchema = z.object({
   hostname: z.string(),
   /** Setuid files work inside, sudo's among them; absent is no. */
   sudo: z.boolean().optional(),
+  /** What its net namespace is connected to. `none`: lo alone. */
+  network: z.enum(["none", "nat"]).default("none"),
+  /** Its ports that the host reaches; each sibling has ports of the host of its own for them. */
+  publish: z.array(z.number().int()).default([]),
   /** First host id of the session's user namespace; siblings keep their checkpoint's. */
   idBase: z.number().int().nonnegative().optional(),
+});
+
+const networkSchema = z.object({
+  slirp: identitySchema,
+  /** On the host's 127.0.0.1. */
+  ports: z.array(z.object({ hostPort: z.number().int(), guestPort: z.number().int() })),
+  /** How slirp4netns confines itself. */
+  confinement: z.array(z.string()),
+});
+
+const lineageSchema = z.object({
+  /** 0 where it was booted; one more with each restore on the way to it. */
+  generation: z.number().int().nonnegative(),
+  /** Random, of this session alone. */
+  token: z.string(),
+  /** The session that its checkpoint was made of. */
+  parent: z.string().optional(),
 });
 
 /** `sessions/<id>/session.json`. */
@@ -39,10 +60,15 @@ export const sessionRecordSchema = z.object({
   cgroup: z.array(z.string()).optional(),
   /** Binds from outside that a dump must name and a restore must find again. */
   externals: z.array(z.object({ mountPoint: z.string(), key: z.string(), hostPath: z.string() })),
+  /** Of the session's own slirp4netns, where it has a network. */
+  network: networkSchema.optional(),
   /** The checkpoint that this sibling was restored from. */
   checkpoint: z.string().optional(),
+  lineage: lineageSchema.optional(),
 });
 
 export type SessionLayer = z.infer<typeof layerSchema>;
+export type SessionNetwork = z.infer<typeof networkSchema>;
+export type Lineage = z.infer<typeof lineageSchema>;
 export type SessionSpec = z.infer<typeof sessionSpecSchema>;
 export type SessionRecord = z.infer<typeof sessionRecordSchema>;

@@ -8,10 +8,11 @@ import type { Home } from "../home.js";
 import { endProcess } from "./end-process.js";
 import { identify } from "./identity.js";
 import type { Resource } from "./journal.js";
+import { endNetwork } from "./network.js";
 import type { SessionFolder } from "./store.js";
 
 /**
- * Takes a session down, whatever state it is in: processes, cgroup, hold on the root, mounts, folder, in this order
+ * Takes a session down, whatever state it is in: processes, network, cgroup, hold on the root, mounts, folder, in this order
  * (a root must outlive the overlays on it: the kernel would not refuse to unmount it under them).
  * May be called again after a crash half way. Only what this session made is touched.
  * @throws DrumsError TEARDOWN, naming every step that failed; the folder then stays for `drums gc`
@@ -23,6 +24,7 @@ export async function removeSession(home: Home, session: SessionFolder): Promise
     await act().catch((error: unknown) => failures.push(`${what}: ${messageOf(error)}`));
   };
   await attempt("processes", () => endProcesses(session, held));
+  await attempt("network", () => endNetwork(session, held));
   for (const resource of held.filter(({ kind }) => kind === "cgroup"))
     await attempt(`cgroup ${resource.id}`, () => removeGroup(resource));
   await attempt("root", () => releaseHolds(home, session));

@@ -13,7 +13,7 @@ export interface Residue {
   readonly loops: string[];
   /** Processes that see one of the sessions' uppers. */
   readonly processes: string[];
-  /** Storage daemons that serve an image from below the home. */
+  /** Storage daemons that serve an image from below the home, and the slirp4netns of its sessions. */
   readonly daemons: string[];
   readonly sockets: string[];
   readonly cgroups: string[];
@@ -70,7 +70,7 @@ async function daemonsOf(home: Home): Promise<string[]> {
   const found: string[] = [];
   for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
     const program = await readlink(`/proc/${pid}/exe`).catch(() => "");
-    if (!/\/qemu-(storage-daemon|nbd)$/.test(program)) continue;
+    if (!/\/(qemu-storage-daemon|qemu-nbd|slirp4netns)$/.test(program)) continue;
     const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
     if (command.includes(`${home.path}/`)) found.push(`${pid}: ${command.replaceAll("\0", " ").trim()}`);
   }

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { ProfileName, SessionPlan } from "@drums/nsexec";
+import type { PortRequest, ProfileName, SessionPlan } from "@drums/nsexec";
 import { defaultRules, type WaitResult } from "@drums/readiness";
 import { digestImage, type MountedRoot, mountRoot, verifyImage } from "@drums/rootfs";
 import { DrumsError, EXIT } from "../errors.js";
@@ -14,11 +14,13 @@ import { launchInit } from "./boot/launch.js";
 import { sessionPlan } from "./boot/plan.js";
 import { type BootObserver, quietly, type Step, type VerifiedImage } from "./boot/steps.js";
 import { type SessionBus, startBus } from "./bus.js";
+import { introduce, newLineage } from "./clone-identity.js";
 import { createSessionGroup } from "./group.js";
 import { nextIdBase } from "./id-range.js";
 import { identify } from "./identity.js";
+import { connectNetwork } from "./network.js";
 import { type LiveSession, openSession } from "./open.js";
-import type { SessionLayer, SessionRecord } from "./record.js";
+import type { SessionLayer, SessionRecord, SessionSpec } from "./record.js";
 import { removeSession } from "./remove.js";
 import { createSessionFolder, type SessionFolder } from "./store.js";
 
@@ -33,6 +35,10 @@ export interface UpRequest {
   readonly profile?: ProfileName;
   /** Let setuid files, sudo's among them, give rights inside. Default false. */
   readonly sudo?: boolean;
+  /** `nat`: connected by slirp4netns, the host's loopback closed. Default `none`: lo alone. */
+  readonly network?: SessionSpec["network"];
+  /** Ports of the session to reach from the host's 127.0.0.1; only with a network. Default: none. */
+  readonly publish?: readonly PortRequest[];
 }
 
 /** How a session is brought up. */
@@ -51,8 +57,9 @@ export interface UpResult {
 }
 
 /**
- * Brings a desktop up from an image: verified image, read-only root, layers, handshake, private bus, X server, desktop,
- * readiness. Whatever fails or is aborted, everything is taken down before the error is thrown.
+ * Brings a desktop up from an image: verified image, read-only root, layers, handshake, network where asked for,
+ * private bus, X server, desktop, readiness. Whatever fails or is aborted, everything is taken down before the error
+ * is thrown.
  * @throws DrumsError NOT_READY with the verdict's reasons; what each part throws
  */
 export async function upSession(home: Home, request: UpRequest, options: UpOptions = {}): Promise<UpResult> {
@@ -63,7 +70,8 @@ export async function upSession(home: Home, request: UpRequest, options: UpOptio
   const boot = new Boot(home, folder, desktop, { step, observe, signal });
   try {
     await observe.created?.(folder);
-    return await boot.run(await withLock(home, "id-ranges", () => boot.firstRecord(image, request)));
+    const first = await withLock(home, "id-ranges", () => boot.firstRecord(image, request));
+    return await boot.run(first, request.publish);
   } catch (error) {
     await boot.abandon();
     throw error;
@@ -128,7 +136,7 @@ class Boot {
 
   async firstRecord(
     { path, sha256 }: VerifiedImage,
-    { profile = "hardened", sudo = false }: Pick<UpRequest, "profile" | "sudo">,
+    { profile = "hardened", sudo = false, network = "none", publish = [] }: UpRequest,
   ): Promise<SessionRecord> {
     const record: SessionRecord = {
       version: 1,
@@ -143,9 +151,12 @@ class Boot {
         layers: [],
         hostname: "drums",
         ...(sudo && { sudo }),
+        network,
+        publish: publish.map(({ guestPort }) => guestPort),
         ...(profile === "hardened" && { idBase: await nextIdBase(this.#home) }),
       },
       externals: [],
+      lineage: newLineage(),
     };
     await this.#folder.write(record);
     return record;
@@ -162,11 +173,13 @@ class Boot {
     return sessionPlan({ spec: record.spec, folder: this.#folder, root });
   }
 
-  async run(first: SessionRecord): Promise<UpResult> {
+  async run(first: SessionRecord, publish: readonly PortRequest[] = []): Promise<UpResult> {
     const { record, root } = await this.#stack(first);
-    const booted = await this.#step("boot", () => this.#boot(record, root));
+    const launched = await this.#step("boot", () => this.#boot(record, root));
+    const booted = await this.#connect(launched, publish);
     const live = await openSession(booted);
     this.#live = live;
+    await introduce(live);
     const bus = await this.#step("bus", async () => {
       const started = await startBus(live);
       await this.#options.observe.bused?.(live, started);
@@ -220,6 +233,17 @@ class Boot {
     };
     await this.#folder.write(booted);
     return booted;
+  }
+
+  async #connect(booted: SessionRecord, publish: readonly PortRequest[]): Promise<SessionRecord> {
+    const { init, spec } = booted;
+    if (spec.network === "none" || init === undefined) return booted;
+    const target = { pid: init.pid, startTime: BigInt(init.startTime) };
+    return this.#step("network", async () => {
+      const network = await connectNetwork(this.#folder, target, publish);
+      await this.#folder.write({ ...booted, network });
+      return { ...booted, network };
+    });
   }
 
   async #desktopReady(live: LiveSession): Promise<WaitResult> {

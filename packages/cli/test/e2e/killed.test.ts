@@ -43,14 +43,24 @@ describe("the compiled command", () => {
     },
   );
 
-  for (const step of ["mount", "layers", "boot", "bus"])
+  for (const [step, ...options] of [
+    ["mount"],
+    ["layers"],
+    ["boot"],
+    ["network", "--net", "nat"],
+    ["bus"],
+  ] as const)
     testNeeding(
-      NEEDS,
+      options.length === 0 ? NEEDS : [...NEEDS, "program:slirp4netns", "file:/dev/net/tun"],
       `killed with SIGKILL after ${step} leaves nothing that gc does not take down`,
       async () => {
         const { path } = await testImage();
         await withTestHome(async (home) => {
-          const { sent } = await signalled(["up", "--image", path, "--home", home.path], step, "SIGKILL");
+          const { sent } = await signalled(
+            ["up", "--image", path, "--home", home.path, ...options],
+            step,
+            "SIGKILL",
+          );
           expect(sent).toBe(true);
           const sessionIds = await readdir(home.sessions);
           expect(sessionIds).toHaveLength(1);

@@ -2,12 +2,15 @@ import { mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Criu, installCriu } from "@drums/criu";
+import type { ProfileName } from "@drums/nsexec";
 import type { Need } from "../../../../tools/testing/needs.js";
 import { createHome, type Home, homeAt } from "../../src/home.js";
 import { collectGarbage } from "../../src/session/gc.js";
 import { removeSession } from "../../src/session/remove.js";
 import { listSessionIds, sessionFolder } from "../../src/session/store.js";
 import { sharedHome } from "./test-image.js";
+
+export const PROFILES: readonly ProfileName[] = ["compat", "hardened"];
 
 /** What a test needs that brings up a desktop. */
 export const DESKTOP_NEEDS: readonly Need[] = [

@@ -1,0 +1,64 @@
+/*
+ * Programs of tests in perl's builtins alone: every image has perl-base, and none has Python or netcat for certain.
+ * Numbers are Linux's own: AF_INET 2, SOCK_STREAM 1, SOL_SOCKET 1, SO_REUSEADDR 2.
+ */
+
+/** `perl -e ECHO_SERVER PORT`: answers `got LINE` to each line of each connection; a line to stdout when one ends. */
+export const ECHO_SERVER = `
+  my ($port) = @ARGV;
+  $| = 1;
+  socket(my $server, 2, 1, 0) or die "socket: $!";
+  setsockopt($server, 1, 2, pack("l", 1));
+  bind($server, pack("S n C4 x8", 2, $port, 0, 0, 0, 0)) or die "bind: $!";
+  listen($server, 8) or die "listen: $!";
+  print "listening\\n";
+  while (accept(my $client, $server)) {
+    next if fork;
+    while (sysread($client, my $line, 100)) { syswrite($client, "got $line") }
+    print "ended\\n";
+    exit;
+  }
+`;
+
+/** `perl -e CLIENT ADDRESS PORT` prints what is said there, or why nothing is. It gives up after two seconds. */
+export const CLIENT = `
+  my ($address, $port) = @ARGV;
+  $SIG{ALRM} = sub { print "no answer\\n"; exit 1 };
+  alarm 2;
+  socket(my $s, 2, 1, 0) or die "socket: $!";
+  unless (connect($s, pack("S n C4 x8", 2, $port, split(/[.]/, $address)))) { print "$!\\n"; exit 1 }
+  syswrite($s, "hello\\n");
+  sysread($s, my $said, 100);
+  print length($said // "") ? $said : "closed\\n";
+`;
+
+/** `perl -e HOLDER PORT ASK REPLY`: holds a connection to 127.0.0.1, and asks over it whenever ASK appears. */
+export const HOLDER = `
+  my ($port, $ask, $reply) = @ARGV;
+  socket(my $s, 2, 1, 0) or die "socket: $!";
+  connect($s, pack("S n C4 x8", 2, $port, 127, 0, 0, 1)) or die "connect: $!";
+  open(my $ready, ">", "$reply.ready");
+  close($ready);
+  for (;;) {
+    if (-e $ask) {
+      syswrite($s, "ping\\n");
+      sysread($s, my $said, 100);
+      open(my $file, ">", $reply);
+      print $file $said;
+      exit;
+    }
+    select(undef, undef, undef, 0.02);
+  }
+`;
+
+/** `perl -e DICE ASK OUT`: a generator seeded once; a number of it to OUT for each line that comes through the FIFO ASK. */
+export const DICE = `
+  my ($ask, $out) = @ARGV;
+  srand;
+  rand;
+  open(my $lines, "+<", $ask) or die "$ask: $!";
+  while (<$lines>) {
+    open(my $file, ">>", $out);
+    printf $file "%.12f\\n", rand;
+  }
+`;
