@@ -1,153 +1,80 @@
-// Speeds of the main job on this machine: median, spread, and a ratio against a peer in the same run.
-// Needs root, a built tree (`pnpm run build`), bubblewrap, and the openbox image (made where it is missing).
-import { execFile } from "node:child_process";
-import { closeSync } from "node:fs";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { promisify } from "node:util";
+// Speeds on this machine: median, spread, and a ratio against a peer in the same run. `pnpm bench [PATTERN] [--compat]`
+// runs the files of bench/cases whose name holds PATTERN. Needs root, a built tree and bubblewrap.
+import { readdir, rm, writeFile } from "node:fs/promises";
 import * as drums from "../packages/cli/dist/index.js";
-import { auditSession } from "../packages/criu/dist/index.js";
-import { buildSessionPlan, launchSession, sys } from "../packages/nsexec/dist/index.js";
-import { freshUpper, mountRoot } from "../packages/rootfs/dist/index.js";
-import { measure, report } from "./measure.mjs";
 
-const run = promisify(execFile);
-const profile = process.argv.includes("--compat") ? "compat" : "hardened";
-const home = await drums.createHome(drums.findHome());
-const quiet = { step: (_name, body) => body(), update: () => {} };
 const say = (text) => process.stderr.write(`${text}\n`);
+const pattern = process.argv.slice(2).find((word) => !word.startsWith("--")) ?? "";
 
-say(`profile ${profile}; the machine is shared and noisy: read ratios before milliseconds`);
-const image = (await drums.buildImage("openbox", { home })).path;
-const criu = await drums.criuFor(home, quiet);
+/** What every case gets: the home, the profile, and the sessions and checkpoints that several of them share. */
+class Context {
+  profile = process.argv.includes("--compat") ? "compat" : "hardened";
+  quiet = { step: (_name, body) => body(), update: () => {} };
+  #made = new Map();
+  #undo = [];
+
+  async open() {
+    this.home = await drums.createHome(drums.findHome());
+    return this;
+  }
+
+  image(name = "openbox") {
+    return this.#once(`image ${name}`, async () => (await drums.buildImage(name, { home: this.home })).path);
+  }
+
+  criu() {
+    return this.#once("criu", () => drums.criuFor(this.home, this.quiet));
+  }
+
+  /** A session of a desktop that is up for the whole run. */
+  session(desktop = "openbox") {
+    return this.#once(`session ${desktop}`, async () => {
+      const image = await this.image(desktop);
+      const up = await drums.upSession(this.home, { image, desktop, profile: this.profile });
+      this.#undo.push(async () => {
+        up.live.close();
+        await drums.removeSession(this.home, up.folder);
+      });
+      return up;
+    });
+  }
+
+  /** A checkpoint of {@link session}. */
+  checkpoint(desktop = "openbox") {
+    return this.#once(`checkpoint ${desktop}`, async () => {
+      const { live } = await this.session(desktop);
+      const name = `bench-${desktop}-${process.pid}`;
+      const criu = await this.criu();
+      this.#undo.push(() => rm(this.home.entry("checkpoints", name), { recursive: true, force: true }));
+      await drums.createCheckpoint(this.home, live.record, { name, criu });
+      return drums.loadCheckpoint(this.home, name, { criu });
+    });
+  }
+
+  async close() {
+    for (const undo of this.#undo.reverse()) await undo();
+  }
+
+  #once(key, make) {
+    if (!this.#made.has(key)) this.#made.set(key, make());
+    return this.#made.get(key);
+  }
+}
+
+const context = await new Context().open();
+say(`profile ${context.profile}; the machine is shared and noisy: read ratios before milliseconds`);
+const folder = new URL("cases/", import.meta.url);
 const results = [];
-const { live, folder } = await drums.upSession(home, { image, desktop: "openbox", profile });
-const checkpoint = `bench-${process.pid}`;
 try {
-  results.push(await launch());
-  results.push(await screenshot());
-  results.push(await audit());
-  await drums.createCheckpoint(home, live.record, { name: checkpoint, criu });
-  results.push(await restore());
+  for (const file of (await readdir(folder)).filter((name) => name.includes(pattern)).sort()) {
+    say(`[${file}]`);
+    const { default: run } = await import(new URL(file, folder));
+    results.push(...[await run(context)].flat());
+  }
 } finally {
-  live.close();
-  await drums.removeSession(home, folder);
-  await rm(home.entry("checkpoints", checkpoint), { recursive: true, force: true });
+  await context.close();
 }
 await writeFile(
-  "bench/results.json",
-  `${JSON.stringify({ profile, at: new Date().toISOString(), results }, null, 2)}\n`,
+  new URL("results.json", import.meta.url),
+  `${JSON.stringify({ profile: context.profile, at: new Date().toISOString(), results }, null, 2)}\n`,
 );
-
-async function launch() {
-  const root = await mountRoot({ image, stateDir: home.path, holder: `bench-${process.pid}` });
-  const work = await mkdtemp(join(home.path, "bench-"));
-  const init = await drums.initLayer({ home });
-  let count = 0;
-  try {
-    const times = await measure({
-      drums: async () => {
-        const own = join(work, String(count++));
-        const owner = profile === "hardened" ? { owner: { uid: 0x4000_0000, gid: 0x4000_0000 } } : {};
-        const { upper, work: workdir } = await freshUpper(own, owner);
-        const scratch = join(own, "scratch");
-        await run("mkdir", [scratch]);
-        const lowers = [init.path, root.path].map((path) => ({ path, idmap: true }));
-        const { plan } = buildSessionPlan({
-          profile,
-          lowers,
-          upper,
-          work: workdir,
-          scratch,
-          hostname: "bench",
-        });
-        const began = performance.now();
-        const pending = await launchSession(plan);
-        await pending.go();
-        const took = performance.now() - began;
-        await end(pending.initPid);
-        return { overriddenDuration: took };
-      },
-      bwrap: async () => {
-        const began = performance.now();
-        await run("bwrap", [
-          "--unshare-all",
-          "--ro-bind",
-          root.path,
-          "/",
-          "--dev",
-          "/dev",
-          "--proc",
-          "/proc",
-          "/bin/true",
-        ]);
-        return { overriddenDuration: performance.now() - began };
-      },
-    });
-    const names = { peer: times.bwrap, peerName: "bwrap /bin/true on the same root" };
-    return report({ name: "session launched to go", own: times.drums, ...names, goal: "ratio at most 2" });
-  } finally {
-    await rm(work, { recursive: true, force: true });
-    await root.release();
-  }
-}
-
-/** Its end is not part of the next one's time. */
-async function end(pid) {
-  const pidfd = sys.pidfdOpen(pid);
-  sys.pidfdSendSignal(pidfd, "SIGKILL");
-  await sys.pidfdWait(pidfd);
-  closeSync(pidfd);
-}
-
-async function screenshot() {
-  const folder = await mkdtemp(join(tmpdir(), "drums-bench-"));
-  try {
-    const file = join(folder, "frame");
-    await writeFile(file, Buffer.alloc(1280 * 800 * 4));
-    const times = await measure(
-      { drums: () => live.rawFrame(), rgba: () => live.frame(), file: () => readFile(file) },
-      { iterations: 100 },
-    );
-    const names = { peer: times.file, peerName: "reading a file of that size" };
-    report({ name: "screenshot as RGBA", own: times.rgba, ...names, goal: "none" });
-    return report({ name: "raw screenshot, 1280×800", own: times.drums, ...names, goal: "at most 2 ms" });
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
-
-async function audit() {
-  const { init, externals } = live.record;
-  const times = await measure({
-    drums: () => auditSession({ initPid: init.pid, externals }),
-    ls: () => run("ls", ["-l", `/proc/${init.pid}/fd`]),
-  });
-  const names = { peer: times.ls, peerName: "ls -l of one /proc/PID/fd" };
-  return report({ name: "audit of a session", own: times.drums, ...names, goal: "at most 20 ms" });
-}
-
-async function restore() {
-  const loaded = await drums.loadCheckpoint(home, checkpoint, { criu });
-  const up = async () => {
-    const began = performance.now();
-    const booted = await drums.upSession(home, { image, desktop: "openbox", profile });
-    const took = performance.now() - began;
-    booted.live.close();
-    await drums.removeSession(home, booted.folder);
-    return { overriddenDuration: took };
-  };
-  const own = async () => {
-    const sibling = await drums.restoreSibling(home, loaded, { criu });
-    sibling.live.close();
-    await drums.removeSession(home, sibling.folder);
-    return { overriddenDuration: sibling.report.totalMs };
-  };
-  const times = {
-    ...(await measure({ drums: own }, { iterations: 20 })),
-    ...(await measure({ up }, { iterations: 5, warmup: 1 })),
-  };
-  const names = { peer: times.up, peerName: "the same desktop from its image, to usable" };
-  return report({ name: "one sibling restored", own: times.drums, ...names, goal: "at most 130 ms" });
-}

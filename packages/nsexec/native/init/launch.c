@@ -104,6 +104,20 @@ static void check(const struct plan *plan) {
   if (plan->monotonic && !(plan->namespaces & CLONE_NEWTIME)) fail_errno("plan", "time", EINVAL);
 }
 
+// The launcher's own mount namespace, to which it returns.
+static int open_own_mounts(void) {
+  int fd = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) fail("private", "/proc/self/ns/mnt");
+  return fd;
+}
+
+// The child has copies of all mounts by now. To take ours down costs as much as to make them: here it is done
+// while the child works, and not at our end, for which the caller waits.
+static void leave_mounts(int own) {
+  if (setns(own, CLONE_NEWNS) < 0) fail("private", "setns");
+  close(own);
+}
+
 static void host_mounts(const struct plan *plan) {
   if (unshare(CLONE_NEWNS) < 0) fail("private", "unshare");
   root_make_private();
@@ -132,6 +146,7 @@ _Noreturn void role_launch(void) {
   struct plan *plan = plan_receive();
   check(plan);
   umask(0022);
+  int own_mounts = open_own_mounts();
   host_mounts(plan);
   new_time_namespace(plan);
   int gate[2];
@@ -150,6 +165,7 @@ _Noreturn void role_launch(void) {
   if (plan->id_size) ids_write_maps(pid, plan);
   if (!is_attached(plan)) report_child(pid);
   if (write(gate[1], "", 1) != 1) fail("clone", "gate");
+  leave_mounts(own_mounts);
   if (is_attached(plan)) {
     close(control_fd);
     control_fd = -1;

@@ -73,12 +73,21 @@ void step_link(int root, char **args) {
   close(parent);
 }
 
-// The old entry goes first: where it was a link, its target is never written.
+// A regular file that has no second name is written in place, which spares an overlay the whiteout of the old
+// one. Anything else goes first: where it was a link, its target is never written.
+static int fresh_file(int parent, const char *name) {
+  int flags = O_WRONLY | O_NOFOLLOW | O_CLOEXEC;
+  struct stat st;
+  if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1)
+    return openat(parent, name, flags | O_TRUNC);
+  if (unlinkat(parent, name, 0) < 0 && errno != ENOENT) return -1;
+  return openat(parent, name, flags | O_CREAT | O_EXCL, 0600);
+}
+
 void step_file(int root, char **args) {
   const char *name;
   int parent = parent_of(root, "file", args[0], &name);
-  if (unlinkat(parent, name, 0) < 0 && errno != ENOENT) fail("file", args[0]);
-  int fd = openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  int fd = fresh_file(parent, name);
   if (fd < 0) fail("file", args[0]);
   for (size_t done = 0, all = strlen(args[4]); done < all;) {
     ssize_t wrote = write(fd, args[4] + done, all - done);

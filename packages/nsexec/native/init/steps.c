@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "fail.h"
+#include "masks.h"
 #include "nodes.h"
 #include "resolve.h"
 #include "sys.h"
@@ -99,44 +100,14 @@ static void step_propagation(int root, char **args) {
   close(target);
 }
 
-// Kernels differ in what /proc and /sys hold: what is absent needs no mask.
-static int existing(int root, const char *step, const char *path, struct stat *st) {
-  int fd = resolve_target(root, path);
-  if (fd < 0 && errno == ENOENT) return 0;
-  if (fd < 0 || fstat(fd, st) < 0) fail(step, path);
-  close(fd);
-  return 1;
-}
-
-static void step_read_only(int root, char **args) {
-  struct stat st;
-  if (!existing(root, "read-only", args[0], &st)) return;
-  bind_in_root(root, "read-only", args[0], args[0], MS_REC);
-  add_flags(root, "read-only", args[0], MS_RDONLY);
-}
-
-static void step_mask(int root, char **args) {
-  struct stat st;
-  char path[32];
-  if (!existing(root, "mask", args[0], &st)) return;
-  if (!S_ISDIR(st.st_mode)) {
-    bind_in_root(root, "mask", "/dev/null", args[0], 0);
-    return;
-  }
-  int target = target_of(root, "mask", args[0]);
-  unsigned long flags = MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC;
-  if (mount("tmpfs", fd_path(target, path), "tmpfs", flags, "mode=555,size=4k,nr_inodes=2") < 0) fail("mask", args[0]);
-  close(target);
-}
-
-static void run(const struct step *step, const struct step_context *context) {
+static void run(const struct step *step, struct step_context *context) {
   switch (step->kind) {
     case STEP_MOUNT: return step_mount(context->root, step->args);
     case STEP_BIND: return step_bind(context->root, step);
     case STEP_LAYER: return step_layer(context, step->args);
     case STEP_REMOUNT: return add_flags(context->root, "remount", step->args[0], plan_number(step->args[1]));
     case STEP_READ_ONLY: return step_read_only(context->root, step->args);
-    case STEP_MASK: return step_mask(context->root, step->args);
+    case STEP_MASK: return step_mask(context, step->args);
     case STEP_FOLDER: return step_folder(context->root, step->args);
     case STEP_NODE: return step_node(context->root, step->args);
     case STEP_LINK: return step_link(context->root, step->args);
@@ -145,6 +116,6 @@ static void run(const struct step *step, const struct step_context *context) {
   }
 }
 
-void steps_run(const struct steps *steps, const struct step_context *context) {
+void steps_run(const struct steps *steps, struct step_context *context) {
   for (size_t i = 0; i < steps->count; i++) run(&steps->list[i], context);
 }
