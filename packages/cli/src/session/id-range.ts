@@ -9,15 +9,23 @@ export const RANGE_SIZE = 65536;
 const FIRST_BASE = 0x1000_0000;
 const LAST_BASE = 0xefff_0000;
 
+/** Options of {@link nextIdBase}. */
+export interface IdRangeOptions {
+  /** Default "/proc". */
+  readonly proc?: string;
+}
+
 /**
- * The first range that no session and no checkpoint of this home uses. A checkpoint's siblings keep its range:
- * the files of their layers are owned by it. Call it, and record what it gives, under the home's lock.
+ * The first range that no session and no checkpoint of this home uses, nor any live process of the machine: another
+ * home's sessions, or somebody else's containers. A checkpoint's siblings keep its range: the files of their layers are
+ * owned by it. Call it, and record what it gives, under the home's lock.
  * @throws DrumsError ID_RANGES_EXHAUSTED
  */
-export async function nextIdBase(home: Home): Promise<number> {
+export async function nextIdBase(home: Home, { proc = "/proc" }: IdRangeOptions = {}): Promise<number> {
   const used = new Set([
     ...(await basesIn(home.sessions, "session.json")),
     ...(await basesIn(home.checkpoints, "checkpoint.json")),
+    ...(await liveBases(proc)),
   ]);
   for (let base = FIRST_BASE; base <= LAST_BASE; base += RANGE_SIZE) if (!used.has(base)) return base;
   throw new DrumsError({
@@ -25,7 +33,7 @@ export async function nextIdBase(home: Home): Promise<number> {
     exitCode: EXIT.blocker,
     what: "every id range for user namespaces is in use",
     where: home.path,
-    why: `${used.size} sessions and checkpoints hold one each`,
+    why: `${used.size} are held by sessions, by checkpoints and by other processes of this machine`,
     hint: "remove sessions or checkpoints with `drums rm`",
   });
 }
@@ -37,4 +45,25 @@ async function basesIn(folder: string, file: string): Promise<number[]> {
   return (await Promise.all(texts)).flatMap((text) =>
     [...text.matchAll(/"idBase":\s*(\d+)/g)].map(([, base]) => Number(base)),
   );
+}
+
+/** Every range that a live process's map touches (user_namespaces(7)): the host ids are the second field. */
+async function liveBases(proc: string): Promise<number[]> {
+  const pids = (await readdir(proc)).filter((name) => /^\d+$/.test(name));
+  const maps = await Promise.all(
+    pids.map((pid) => readFile(join(proc, pid, "uid_map"), "utf8").catch(() => "")),
+  );
+  return [...new Set(maps)].flatMap((map) =>
+    [...map.matchAll(/^\s*\d+\s+(\d+)\s+(\d+)$/gm)].flatMap(([, first, size]) =>
+      rangesTouched(Number(first), Number(size)),
+    ),
+  );
+}
+
+/** None for the map of all ids, which is that of the machine itself. */
+function rangesTouched(first: number, size: number): number[] {
+  if (first === 0) return [];
+  const lowest = Math.floor(first / RANGE_SIZE);
+  const highest = Math.floor((first + size - 1) / RANGE_SIZE);
+  return Array.from({ length: highest - lowest + 1 }, (_, index) => (lowest + index) * RANGE_SIZE);
 }
