@@ -16,13 +16,26 @@ export const gnome: DesktopProfile = {
   signals: (seen, bare) => [onTheBus(seen, bare)],
   checks: (seen, bare) => [
     randrMonitor(seen, bare),
+    noShellDialog(seen, bare),
     shellRuns(seen, bare),
     notLocked(seen),
-    noShellDialog(seen),
   ],
+  hasPlainBackground,
+  hidesWindows: ({ bus }) => bus?.overviewActive === true,
 };
 
-function onTheBus({ bus }: Observation, bare: Failure | undefined): Check {
+/** A Shell that has left the Overview for so long has drawn its background, be it one colour. In milliseconds. */
+const PLAIN_AFTER_MS = 3_000;
+
+/** An empty desktop of one colour under its panel, by the Shell's own word: it runs, and shows nothing else. */
+function hasPlainBackground({ facts, bus }: Observation): boolean {
+  if (facts === undefined || bus === undefined || applicationWindows(facts).length > 0) return false;
+  const { overviewActive, runningForMs = PLAIN_AFTER_MS } = bus;
+  return isShellRunning(bus) && overviewActive === false && runningForMs >= PLAIN_AFTER_MS;
+}
+
+function onTheBus(seen: Observation, bare: Failure | undefined): Check {
+  const { bus } = seen;
   return {
     name: "org.gnome.Shell on the session bus",
     ok: bus === undefined ? "unknown" : bus.shellOwned,
@@ -32,7 +45,17 @@ function onTheBus({ bus }: Observation, bare: Failure | undefined): Check {
         : bus.connected
           ? `the name ${bus.shellOwned ? "is owned" : "has no owner"}`
           : "the session bus answers no client",
-    failure: bare ?? STARTING,
+    failure: shellGone(seen) ?? bare ?? STARTING,
+  };
+}
+
+/** gnome-session counts its programs as started, and the Shell is none of those that live. */
+function shellGone({ bus }: Observation): Failure | undefined {
+  if (bus?.sessionRunning !== true || bus.shellOwned) return undefined;
+  return {
+    verdict: "shell-gone",
+    remedy:
+      "read the session's log for why the Shell ended: a home that cannot be written, a /tmp that is not 1777 and missing gschemas.compiled are the usual reasons",
   };
 }
 
@@ -73,21 +96,24 @@ function notLocked({ bus }: Observation): Check {
   };
 }
 
-/** A dialog of the Shell's own has no window: it takes the keyboard from all that have one. */
-function noShellDialog({ facts, bus }: Observation): Check {
-  const isTold = facts !== undefined && bus?.overviewActive !== undefined;
-  const windows = facts ? applicationWindows(facts) : [];
-  const isHeld =
-    isTold && bus.overviewActive === false && windows.length > 0 && !windows.some(({ focused }) => focused);
+/**
+ * A dialog of the Shell's own has no window. The Shell then gives the keyboard to its stage, which no window of the
+ * tree is; with nothing to type into it lies on a window without a class that mutter keeps for that.
+ */
+function noShellDialog({ facts, bus }: Observation, bare: Failure | undefined): Check {
+  const isTold = facts?.source === "x11" && bus?.overviewActive !== undefined;
+  const isWithWindow =
+    facts === undefined || facts.windows.some(({ id, focused }) => focused || id === facts.inputFocus);
+  const isHeld = isTold && !bus.overviewActive && facts.inputFocus !== undefined && !isWithWindow;
   return {
     name: "no dialog of the Shell's",
     ok: isTold ? !isHeld : "unknown",
     detail: isHeld
-      ? `the Overview is left and none of ${windows.length} windows has the keyboard`
+      ? "the Overview is left and the Shell itself has the keyboard"
       : isTold
-        ? "the keyboard is with a window, or there is none, or the Overview is shown"
+        ? "the keyboard is not with the Shell, or the Overview is shown"
         : "not told",
-    failure: {
+    failure: bare ?? {
       verdict: "modal-dialog",
       remedy: "press Escape; a keyring or a polkit question is avoided by how the program is started",
     },

@@ -12,6 +12,10 @@ export interface DesktopProfile {
   signals?(seen: Observation, bare: Failure | undefined): readonly Check[];
   /** True where it is known that it has no monitor, without which it paints nothing. */
   lacksMonitor?(seen: Observation): boolean;
+  /** True where a panel on one colour is all that it has to show, by its own word. */
+  hasPlainBackground?(seen: Observation): boolean;
+  /** True where its windows are not in use, whatever they say of their focus: keys go to the desktop itself. */
+  hidesWindows?(seen: Observation): boolean;
   /** It draws something of its own (panel, wallpaper) without any window open. */
   readonly paintsItself: boolean;
 }

@@ -1,9 +1,7 @@
 import { failureWindow, looksLikeFailurePage } from "../desktop/failure-page.js";
-import type { DesktopProfile } from "../desktop/types.js";
 import type { DesktopFacts } from "../x11/types.js";
-import { bareScreen } from "./bare.js";
 import type { Picture } from "./picture.js";
-import type { Check, Observation, WindowExpectation } from "./types.js";
+import type { Check, Failure, Observation, WindowExpectation } from "./types.js";
 import { applicationWindows, describeWindow, matchingWindows, unexpectedWindows } from "./windows.js";
 
 // The questions that every desktop is asked. Those of one desktop stand in its profile, src/desktop.
@@ -31,7 +29,7 @@ export function failurePage({ frame, stats, facts }: Observation): Check {
   };
 }
 
-export function monitor({ facts }: Observation, bare: Check["failure"] | undefined): Check {
+export function monitor({ facts }: Observation, bare: Failure | undefined): Check {
   const count = facts?.monitors?.length;
   const verdict = bare?.verdict.startsWith("black") ? "black-no-monitor" : "no-monitor";
   return {
@@ -42,7 +40,7 @@ export function monitor({ facts }: Observation, bare: Check["failure"] | undefin
   };
 }
 
-export function windowManager({ facts }: Observation, bare: Check["failure"] | undefined): Check {
+export function windowManager({ facts }: Observation, bare: Failure | undefined): Check {
   const manager = facts?.windowManager;
   return {
     name: "a window manager",
@@ -60,16 +58,13 @@ export function windowManager({ facts }: Observation, bare: Check["failure"] | u
   };
 }
 
-export function somethingToSee(
-  seen: Observation,
-  picture: Picture,
-  desktop: DesktopProfile | undefined,
-): Check {
+/** `bare` is what a screen with nothing on it is to be called, undefined when there is something. */
+export function somethingToSee({ detail }: Picture, bare: Failure | undefined): Check {
   return {
     name: "something to see",
-    ok: picture.kind === "shown",
-    detail: picture.detail,
-    failure: bareScreen(seen, picture, desktop),
+    ok: bare === undefined,
+    detail,
+    failure: bare ?? { verdict: "black", remedy: "wait" },
   };
 }
 
@@ -89,7 +84,11 @@ export function noModalDialog({ facts }: Observation, wanted: WindowExpectation 
   };
 }
 
-export function expectedWindow({ facts }: Observation, wanted: WindowExpectation): Check[] {
+export function expectedWindow(
+  { facts }: Observation,
+  wanted: WindowExpectation,
+  { areHidden }: { readonly areHidden: boolean },
+): Check[] {
   const found = facts ? matchingWindows(facts, wanted) : [];
   const present: Check = {
     name: "the expected window",
@@ -104,13 +103,17 @@ export function expectedWindow({ facts }: Observation, wanted: WindowExpectation
     },
   };
   if (wanted.focused !== true) return [present];
-  const isFocused = found.some((window) => window.focused);
+  const isFocused = !areHidden && found.some((window) => window.focused);
   return [
     present,
     {
       name: "the expected window has the focus",
       ok: facts === undefined ? "unknown" : isFocused,
-      detail: isFocused ? "it has the focus" : `the active window is ${active(facts)}`,
+      detail: isFocused
+        ? "it has the focus"
+        : areHidden
+          ? "the desktop shows its windows as pictures: keys do not go to them"
+          : `the active window is ${active(facts)}`,
       failure: {
         verdict: "window-not-focused",
         remedy: "leave the Overview (GNOME), close a modal dialog, or activate the window",

@@ -65,16 +65,23 @@ interface Composition extends DefaultRulesOptions {
 function allChecks(seen: Observation, composition: Composition): Check[] {
   const { window, maxChange = 0.005, otherWindows: allowed = true, desktop, isExpected } = composition;
   const picture = lookAt(seen);
-  const bare = picture.kind === "shown" ? undefined : bareScreen(seen, picture, desktop);
+  const isWhole =
+    picture.kind === "shown" || (picture.kind === "panel" && desktop?.hasPlainBackground?.(seen) === true);
+  const bare = isWhole ? undefined : bareScreen(seen, picture, desktop);
   return [
     failurePage(seen),
     ...(isExpected ? (desktop?.signals?.(seen, bare) ?? []) : []),
     windowManager(seen, isExpected ? bare : undefined),
     monitor(seen, bare),
     ...(desktop?.checks(seen, bare) ?? []),
-    somethingToSee(seen, picture, desktop),
+    somethingToSee(picture, bare),
     noModalDialog(seen, window),
-    ...(window ? [...expectedWindow(seen, window), otherWindows(seen, window, { allowed })] : []),
+    ...(window
+      ? [
+          ...expectedWindow(seen, window, { areHidden: desktop?.hidesWindows?.(seen) === true }),
+          otherWindows(seen, window, { allowed }),
+        ]
+      : []),
     stillness(seen, maxChange),
   ];
 }

@@ -14,6 +14,7 @@ export type VerdictName =
   | "no-window-manager"
   | "window-manager-starting"
   | "shell-starting"
+  | "shell-gone"
   | "stalled-on-bus"
   | "black"
   | "black-early"
