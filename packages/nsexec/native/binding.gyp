@@ -8,6 +8,7 @@
         "addon/file.cc",
         "addon/loop.cc",
         "addon/mount.cc",
+        "addon/namespace.cc",
         "addon/pidfd.cc",
         "addon/socket.cc",
         "addon/spawn.cc",

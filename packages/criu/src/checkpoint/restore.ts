@@ -142,7 +142,7 @@ function handlerOf({ flags, onNotify }: RestoreOptions, root: RestoredRoot): Not
     const { stage, pid } = notification;
     if (stage === "setup-namespaces" && pid !== undefined) {
       root.found(pid);
-      if (emptyNet) await bringLoopbackUp(pid);
+      if (emptyNet) bringLoopbackUp(pid);
     }
     await onNotify?.(notification);
   };

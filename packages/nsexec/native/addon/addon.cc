@@ -4,6 +4,7 @@ static Napi::Object Init(Napi::Env env, Napi::Object exports) {
   InitFile(env, exports);
   InitLoop(env, exports);
   InitMount(env, exports);
+  InitNamespace(env, exports);
   InitPidfd(env, exports);
   InitSocket(env, exports);
   InitSpawn(env, exports);

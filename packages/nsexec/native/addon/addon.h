@@ -42,6 +42,7 @@ uint64_t ToU64(const Napi::Value& value);  // from a number or a bigint
 void InitFile(Napi::Env env, Napi::Object exports);
 void InitLoop(Napi::Env env, Napi::Object exports);
 void InitMount(Napi::Env env, Napi::Object exports);
+void InitNamespace(Napi::Env env, Napi::Object exports);
 void InitPidfd(Napi::Env env, Napi::Object exports);
 void InitSocket(Napi::Env env, Napi::Object exports);
 void InitSpawn(Napi::Env env, Napi::Object exports);

@@ -1,10 +1,10 @@
-import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { NsexecError } from "../errors.js";
 import { processGone } from "../proc/processes.js";
 import { isGone } from "../proc/read.js";
 import { readStartTime } from "../proc/stat.js";
 import { O } from "../syscalls/constants.js";
+import { setHostnameIn } from "../syscalls/namespace.js";
 
 /** The process whose uts namespace gets the name. */
 export interface HostnameTarget {
@@ -13,8 +13,6 @@ export interface HostnameTarget {
   readonly startTime?: bigint;
 }
 
-const UTS_FD = 3;
-
 /**
  * Sets the kernel's host name in a session's uts namespace, from outside: inside it may not. It touches no file.
  * @throws NsexecError code HOSTNAME_FAILED, PROCESS_GONE
@@ -22,8 +20,9 @@ const UTS_FD = 3;
 export async function setHostname(target: HostnameTarget, hostname: string): Promise<void> {
   const uts = await openUts(target);
   try {
-    const { code, said } = await runHostname(uts, hostname);
-    if (code !== 0) throw failed(hostname, said || `nsenter ended with ${code}`);
+    setHostnameIn(uts, hostname);
+  } catch (cause) {
+    throw failed(hostname, cause);
   } finally {
     closeSync(uts);
   }
@@ -41,27 +40,11 @@ async function openUts({ pid, startTime }: HostnameTarget): Promise<number> {
   throw processGone(pid);
 }
 
-function runHostname(uts: number, hostname: string): Promise<{ code: number | null; said: string }> {
-  return new Promise((resolve, reject) => {
-    const child = spawn("nsenter", [`--uts=/proc/self/fd/${UTS_FD}`, "hostname", hostname], {
-      stdio: ["ignore", "ignore", "pipe", uts],
-    });
-    let said = "";
-    child.stderr?.on("data", (data) => {
-      said += data;
-    });
-    child.once("error", (cause) => reject(failed(hostname, cause.message, cause)));
-    child.once("close", (code) => resolve({ code, said: said.trim() }));
-  });
-}
-
-function failed(hostname: string, why: string, cause?: unknown): NsexecError {
+function failed(hostname: string, cause: unknown): NsexecError {
+  const why = cause instanceof Error ? cause.message : String(cause);
   return new NsexecError(
     "HOSTNAME_FAILED",
     `the host name ${JSON.stringify(hostname)} could not be set: ${why}`,
-    {
-      hint: "It needs root, nsenter (util-linux) and hostname on PATH, and a name of at most 64 bytes.",
-      cause,
-    },
+    { hint: "It needs root, and a name of at most 64 bytes.", cause },
   );
 }

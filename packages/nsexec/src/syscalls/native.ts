@@ -29,6 +29,8 @@ export interface Native {
   lgetxattr(path: string, name: string): Buffer;
   lsetxattr(path: string, name: string, value: Buffer, flags: number): void;
   llistxattr(path: string): Buffer;
+  setHostnameIn(utsFd: number, name: string): void;
+  setLinkUpIn(netFd: number, name: string): void;
   pidfdOpen(pid: number): number;
   pidfdSendSignal(pidfd: number, signal: number): void;
   waitidPidfd(pidfd: number): { pid: number; exited: boolean; status: number } | null;

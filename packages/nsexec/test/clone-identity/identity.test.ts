@@ -28,7 +28,7 @@ const WATCHER = `
 `;
 
 describe.each(PROFILES)("in a %s session", (profile) => {
-  testNeeding(["root", "program:nsenter"], "programs read who they are, by any uid", async () => {
+  testNeeding(["root"], "programs read who they are, by any uid", async () => {
     await withSession(profile, async ({ session, init, root }) => {
       await setHostname({ pid: session.initPid, startTime: session.startTime }, IDENTITY.hostname);
       await writeIdentity({ init, root }, IDENTITY);
@@ -63,7 +63,7 @@ describe.each(PROFILES)("in a %s session", (profile) => {
   );
 });
 
-testNeeding(["root", "program:nsenter"], "a host name that the kernel refuses is a named error", async () => {
+testNeeding(["root"], "a host name that the kernel refuses is a named error", async () => {
   await withSession("hardened", async ({ session: { initPid: pid, startTime } }) => {
     await expect(setHostname({ pid }, "n".repeat(65))).rejects.toMatchObject({ code: "HOSTNAME_FAILED" });
     const other = setHostname({ pid, startTime: startTime + 1n }, "name");
