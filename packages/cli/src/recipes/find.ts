@@ -3,7 +3,7 @@ import { gnomeDesktop } from "./desktops/gnome.js";
 import { openboxDesktop } from "./desktops/openbox.js";
 import { gnomeImage } from "./images/gnome.js";
 import { openboxImage } from "./images/openbox.js";
-import type { DesktopRecipe, ImageRecipe } from "./types.js";
+import type { ApplicationRecipe, DesktopRecipe, ImageRecipe } from "./types.js";
 
 const IMAGES: readonly ImageRecipe[] = [openboxImage, gnomeImage];
 const DESKTOPS: readonly DesktopRecipe[] = [openboxDesktop, gnomeDesktop];
@@ -24,9 +24,22 @@ export function findDesktop(name: string): DesktopRecipe {
   return DESKTOPS.find((recipe) => recipe.name === name) ?? unknown("desktop", name, desktopNames);
 }
 
-function unknown(kind: "image" | "desktop", name: string, known: readonly string[]): never {
+/** The application of a desktop by its name, its first without one. @throws DrumsError UNKNOWN_APPLICATION, a usage fault */
+export function findApplication({ applications }: DesktopRecipe, name?: string): ApplicationRecipe {
+  if (name === undefined) return applications[0];
+  const known = applications.map((one) => one.name);
+  return applications.find((one) => one.name === name) ?? unknown("application", name, known);
+}
+
+const UNKNOWN = {
+  image: "UNKNOWN_IMAGE_RECIPE",
+  desktop: "UNKNOWN_DESKTOP",
+  application: "UNKNOWN_APPLICATION",
+} as const;
+
+function unknown(kind: keyof typeof UNKNOWN, name: string, known: readonly string[]): never {
   throw new DrumsError({
-    code: kind === "image" ? "UNKNOWN_IMAGE_RECIPE" : "UNKNOWN_DESKTOP",
+    code: UNKNOWN[kind],
     exitCode: EXIT.usage,
     what: `there is no ${kind} recipe named ${JSON.stringify(name)}`,
     hint: `use one of: ${known.join(", ")}`,

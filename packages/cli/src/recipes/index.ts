@@ -1,3 +1,3 @@
-export { desktopNames, findDesktop, findImageRecipe, imageNames } from "./find.js";
+export { desktopNames, findApplication, findDesktop, findImageRecipe, imageNames } from "./find.js";
 export { recipeHash } from "./hash.js";
 export type * from "./types.js";

@@ -93,13 +93,20 @@ export interface WindowRecipe {
   readonly focused: boolean;
 }
 
-/** A program that can be opened on a desktop, and the window that it is known by. */
+/** What a probe does in an application; see `src/probe/tasks`. */
+export type TaskName = "terminal" | "writer" | "browser";
+
+/** A program that a probe types into, and the window that it is known by. */
 export interface ApplicationRecipe {
   readonly name: string;
-  readonly argv: readonly [string, ...string[]];
+  /** Absent where the desktop's own programs open it. */
+  readonly argv?: readonly [string, ...string[]];
+  /** Written into the session, as its user, before the application is opened. Default none. */
+  readonly files?: readonly Pick<RecipeFile, "path" | "content">[];
   readonly window: WindowRecipe;
   /** Name of the process, as /proc/PID/comm has it, that owns the window. */
   readonly process: string;
+  readonly task: TaskName;
 }
 
 /** How a desktop is started and when it counts as ready, as plain data. */
@@ -125,8 +132,8 @@ export interface DesktopRecipe {
   readonly programs: readonly DesktopProgram[];
   /** What must be on the screen beside what `@drums/readiness` asks of every desktop. Default nothing. */
   readonly window?: WindowRecipe;
-  /** What can be opened on it, each with the environment of its programs. */
-  readonly applications: readonly ApplicationRecipe[];
+  /** What a probe can type into; the first where none is named. */
+  readonly applications: readonly [ApplicationRecipe, ...ApplicationRecipe[]];
   /** The whole environment of applications. */
   readonly env: Readonly<Record<string, string>>;
 }

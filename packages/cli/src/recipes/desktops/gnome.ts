@@ -1,4 +1,4 @@
-import type { DesktopRecipe } from "../types.js";
+import type { ApplicationRecipe, DesktopRecipe } from "../types.js";
 import { STANDARD_USER } from "../user.js";
 import {
   programsOf,
@@ -47,6 +47,41 @@ const LEAVE_OVERVIEW = [
   ...["org.gnome.Shell", "OverviewActive", "<false>"],
 ] as const satisfies readonly string[];
 
+const WRITER: ApplicationRecipe = {
+  name: "writer",
+  argv: ["soffice", "--writer", "--norestore"],
+  window: { class: "libreoffice-writer", focused: true },
+  process: "soffice.bin",
+  task: "writer",
+};
+
+const PAGE = `${STANDARD_USER.home}/page.html`;
+
+/** Its own sandbox would need nested user namespaces, which no dump takes; a keyring would ask for a password. */
+const CHROMIUM: ApplicationRecipe = {
+  name: "chromium",
+  argv: [
+    "chromium",
+    ...["--no-sandbox", "--test-type", "--password-store=basic"],
+    ...["--no-first-run", "--no-default-browser-check"],
+    `file://${PAGE}`,
+  ],
+  files: [
+    {
+      path: PAGE,
+      content: `<!doctype html>
+<meta charset="utf-8">
+<title>empty</title>
+<style>textarea { font: 20px sans-serif; width: 90%; height: 60vh }</style>
+<textarea autofocus oninput="document.title = this.value"></textarea>
+`,
+    },
+  ],
+  window: { class: "Chromium", focused: true },
+  process: "chromium",
+  task: "browser",
+};
+
 /**
  * GNOME as its own session file starts it, without systemd (`--builtin`): shell and settings daemons as the image's
  * user, on a session bus of their own and the private system bus.
@@ -80,25 +115,6 @@ export const gnomeDesktop: DesktopRecipe = {
       until: "overview-left",
     }),
   ],
-  applications: [
-    {
-      name: "writer",
-      argv: ["soffice", "--writer", "--norestore"],
-      window: { class: "libreoffice-writer", focused: true },
-      process: "soffice.bin",
-    },
-    {
-      name: "chromium",
-      argv: [
-        "chromium",
-        "--no-sandbox",
-        "--password-store=basic",
-        "--no-first-run",
-        "--no-default-browser-check",
-      ],
-      window: { class: "Chromium", focused: true },
-      process: "chromium",
-    },
-  ],
+  applications: [WRITER, CHROMIUM],
   env: ENVIRONMENT,
 };

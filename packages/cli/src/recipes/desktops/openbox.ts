@@ -26,6 +26,8 @@ const TERMINAL = [
   ...["-e", "bash", "--noprofile", "--norc", "+H"],
 ] as const satisfies readonly string[];
 
+const TERMINAL_WINDOW = { class: "XTerm", focused: true } as const;
+
 /**
  * openbox with one focused xterm, made to look the same at every start.
  * The X server comes in through a layer; everything runs as the image's user.
@@ -43,7 +45,7 @@ export const openboxDesktop: DesktopRecipe = {
     // A client that starts before openbox is ready appears seconds late.
     program("xterm", TERMINAL, { startsAfter: ["window-manager"], runs: "stays", env: { PS1: PROMPT } }),
   ],
-  window: { class: "XTerm", focused: true },
-  applications: [],
+  window: TERMINAL_WINDOW,
+  applications: [{ name: "xterm", window: TERMINAL_WINDOW, process: "xterm", task: "terminal" }],
   env: STANDARD_ENVIRONMENT,
 };

@@ -37,16 +37,13 @@ primary-color='#3d6d8c'
 secondary-color='#16222f'
 `;
 
-/**
- * No first-run window, no tip of the day, no question whether a .docx should stay one, and LibreOffice's own file
- * dialogs, the same whatever toolkit draws them. Modification of a user's profile: it wins over the shared registry.
- */
+/** No first-run window, no tip of the day, no bar about what is new, no question whether a .docx should stay one. */
 const LIBREOFFICE = registry([
   ["Setup/Office", "FirstStartWizardCompleted", "true"],
-  ["Setup/Office", "LastCompatibilityCheckID", "drums"],
+  // The bar is shown to whoever last ran an older version than this.
+  ["Setup/Product", "ooSetupLastVersion", "99.9"],
   ["Office.Common/Misc", "FirstRun", "false"],
   ["Office.Common/Misc", "ShowTipOfTheDay", "false"],
-  ["Office.Common/Misc", "UseSystemFileDialog", "false"],
   ["Office.Common/Save/Document", "WarnAlienFormat", "false"],
 ]);
 
