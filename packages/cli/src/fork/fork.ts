@@ -4,10 +4,9 @@ import { loadCheckpoint } from "../checkpoint/load.js";
 import { DrumsError, EXIT } from "../errors.js";
 import type { Home } from "../home.js";
 import { findDesktop } from "../recipes/index.js";
-import { awaitReady } from "../session/boot/desktop.js";
+import { awaitReady } from "../session/boot/ready.js";
 import type { IdentityOptions } from "../session/clone-identity.js";
 import { removeSession } from "../session/remove.js";
-import { rulesOf } from "../session/up.js";
 import { runQueue } from "./queue.js";
 import { restoreSibling, type Sibling } from "./sibling.js";
 
@@ -72,8 +71,8 @@ async function proveUsable(
 ): Promise<UsableSibling> {
   try {
     const restoreMs = performance.now() - began;
-    const rules = rulesOf(findDesktop(live.record.spec.desktop));
-    const { verdict } = await awaitReady(live, rules, { timeoutMs: 10_000, signal });
+    const desktop = findDesktop(live.record.spec.desktop);
+    const { verdict } = await awaitReady(live, desktop, { timeoutMs: 10_000, signal });
     if (!verdict.ready) throw notUsable(folder.id, verdict);
     const { spec, network } = live.record;
     return {

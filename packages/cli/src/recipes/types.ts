@@ -43,10 +43,9 @@ export interface ImageRecipe {
 
 /**
  * What a program of a desktop may have to wait for: the X server answers; a window manager is done starting; the
- * session bus greets; GNOME's session manager says that the session runs and its Shell tells of its Overview; the
- * Overview is closed.
+ * session bus greets.
  */
-export type StartCondition = "display" | "window-manager" | "session-bus" | "gnome-session" | "overview-left";
+export type StartCondition = "display" | "window-manager" | "session-bus";
 
 /** How a program is called in an image that has a certain file. */
 export interface ProgramVariant {
@@ -73,8 +72,6 @@ export interface DesktopProgram {
   readonly startsAfter: readonly StartCondition[];
   /** `once`: runs to its end with status 0 before the next starts. `stays`: its end is a fault of the desktop. */
   readonly runs: "stays" | "once";
-  /** Of one that runs once: it is run again until this holds. Default: once is enough. */
-  readonly until?: StartCondition;
 }
 
 /** A folder that must exist in the session before the programs start. */
@@ -130,6 +127,8 @@ export interface DesktopRecipe {
   readonly folders: readonly DesktopFolder[];
   /** In the order in which they start; the private system bus is up before the first. */
   readonly programs: readonly DesktopProgram[];
+  /** Rules of `@drums/readiness` by which it is usable. `gnome` asks the session bus too, and leaves the Overview. */
+  readonly rules: "default" | "gnome";
   /** What must be on the screen beside what `@drums/readiness` asks of every desktop. Default nothing. */
   readonly window?: WindowRecipe;
   /** What a probe can type into; the first where none is named. */

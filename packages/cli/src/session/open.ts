@@ -34,8 +34,8 @@ export interface LiveSession {
   frame(): Promise<Frame>;
   facts(): Promise<DesktopFacts>;
   connectBus(options?: { readonly uid?: number; readonly gid?: number }): Promise<Socket>;
-  /** Runs with a connection, as the desktop's user, to the session bus at a path; closed afterwards. */
-  withSessionBus<T>(path: string, use: (bus: BusConnection) => Promise<T>): Promise<T>;
+  /** Connects to the session bus at a path as the desktop's user. The caller closes it: none may be open at a dump. */
+  openSessionBus(path: string): Promise<BusConnection>;
   close(): void;
 }
 
@@ -76,15 +76,10 @@ export async function openSession(record: SessionRecord): Promise<LiveSession> {
     rawFrame,
     frame: async () => parseXwd(await rawFrame()),
     facts: () => withX(gatherFacts),
-    withSessionBus: async (path, use) => {
+    openSessionBus: (path) => {
       const { uid, gid } = USER;
       const as = { uid: uid + (idBase ?? 0), gid: gid + (idBase ?? 0) };
-      const bus = await openBus(() => root.connectStream(path, { ...as, ...peer }), { uid });
-      try {
-        return await use(bus);
-      } finally {
-        bus.close();
-      }
+      return openBus(() => root.connectStream(path, { ...as, ...peer }), { uid });
     },
     connectBus: (options = {}) => root.connectStream(INSIDE.bus, { ...options, ...peer }),
     close: () => root.close(),

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { PortRequest, ProfileName, SessionPlan } from "@drums/nsexec";
-import { defaultRules, type WaitResult } from "@drums/readiness";
+import type { WaitResult } from "@drums/readiness";
 import { digestImage, type MountedRoot, mountRoot, verifyImage } from "@drums/rootfs";
 import { DrumsError, EXIT } from "../errors.js";
 import type { Home } from "../home.js";
@@ -9,9 +9,10 @@ import { xvfbLayer } from "../layers/xvfb.js";
 import { withLock } from "../lock.js";
 import { findDesktop } from "../recipes/find.js";
 import type { DesktopRecipe } from "../recipes/types.js";
-import { awaitReady, startDesktop } from "./boot/desktop.js";
+import { startDesktop } from "./boot/desktop.js";
 import { launchInit } from "./boot/launch.js";
 import { sessionPlan } from "./boot/plan.js";
+import { awaitReady } from "./boot/ready.js";
 import { type BootObserver, quietly, type Step, type VerifiedImage } from "./boot/steps.js";
 import { type SessionBus, startBus } from "./bus.js";
 import { introduce, newLineage } from "./clone-identity.js";
@@ -249,18 +250,11 @@ class Boot {
   async #desktopReady(live: LiveSession): Promise<WaitResult> {
     const { signal } = this.#options;
     await startDesktop(live, this.#desktop, { signal });
-    const rules = rulesOf(this.#desktop);
-    const ready = await awaitReady(live, rules, { signal });
+    const ready = await awaitReady(live, this.#desktop, { leaveOverview: true, signal });
     await this.#options.observe.judged?.(ready);
     if (ready.verdict.ready) return ready;
     throw notReady(live, ready);
   }
-}
-
-/** The readiness rules of a desktop: the default ones, and its own window where its recipe names one. */
-export function rulesOf({ window }: Pick<DesktopRecipe, "window">) {
-  if (window === undefined) return defaultRules();
-  return defaultRules({ window: { ...window, class: new RegExp(`^${window.class}$`) } });
 }
 
 function notReady(live: LiveSession, { verdict, elapsedMs }: WaitResult): DrumsError {

@@ -62,7 +62,6 @@ export function programsOf(env: Readonly<Record<string, string>>) {
   return (
     name: string,
     argv: DesktopProgram["argv"],
-    how: Pick<DesktopProgram, "startsAfter" | "runs"> &
-      Partial<Pick<DesktopProgram, "env" | "variants" | "until">>,
+    how: Pick<DesktopProgram, "startsAfter" | "runs"> & Partial<Pick<DesktopProgram, "env" | "variants">>,
   ): DesktopProgram => ({ name, argv, uid, gid, cwd, ...how, env: { ...env, ...how.env } });
 }

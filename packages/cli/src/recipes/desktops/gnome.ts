@@ -39,14 +39,6 @@ const UBUNTU = {
   },
 } as const;
 
-/** GNOME starts in its Overview, where no window has the keyboard. */
-const LEAVE_OVERVIEW = [
-  "gdbus",
-  ...["call", "--session", "--dest", "org.gnome.Shell", "--object-path", "/org/gnome/Shell"],
-  ...["--method", "org.freedesktop.DBus.Properties.Set"],
-  ...["org.gnome.Shell", "OverviewActive", "<false>"],
-] as const satisfies readonly string[];
-
 const WRITER: ApplicationRecipe = {
   name: "writer",
   argv: ["soffice", "--writer", "--norestore"],
@@ -108,13 +100,8 @@ export const gnomeDesktop: DesktopRecipe = {
       runs: "stays",
       variants: [UBUNTU],
     }),
-    program("leave-overview", LEAVE_OVERVIEW, {
-      startsAfter: ["gnome-session"],
-      runs: "once",
-      // A call that meets the start's own animation is answered and forgotten.
-      until: "overview-left",
-    }),
   ],
+  rules: "gnome",
   applications: [WRITER, CHROMIUM],
   env: ENVIRONMENT,
 };

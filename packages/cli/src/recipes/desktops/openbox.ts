@@ -45,6 +45,7 @@ export const openboxDesktop: DesktopRecipe = {
     // A client that starts before openbox is ready appears seconds late.
     program("xterm", TERMINAL, { startsAfter: ["window-manager"], runs: "stays", env: { PS1: PROMPT } }),
   ],
+  rules: "default",
   window: TERMINAL_WINDOW,
   applications: [{ name: "xterm", window: TERMINAL_WINDOW, process: "xterm", task: "terminal" }],
   env: STANDARD_ENVIRONMENT,

@@ -1,15 +1,10 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { InitClient } from "@drums/nsexec";
-import { type Rules, type WaitResult, waitUntilReady, watchDamage } from "@drums/readiness";
 import { codeOf, DrumsError, EXIT } from "../../errors.js";
-import type { DesktopProgram, DesktopRecipe, StartCondition } from "../../recipes/types.js";
+import type { DesktopProgram, DesktopRecipe } from "../../recipes/types.js";
 import type { LiveSession } from "../open.js";
 import { waitFor } from "../wait-for.js";
 import { CONDITIONS } from "./conditions.js";
 import { logPath, makeFolder } from "./inside.js";
-
-/** So long an effect must last to count. */
-const STAYS_MS = 60;
 
 /** What a start may be told. */
 export interface StartOptions {
@@ -32,34 +27,8 @@ export async function startDesktop(
         const told = { what: `${what}, which ${program.name} needs`, timeoutMs, signal };
         await waitFor(() => holds(live, recipe), told);
       }
-      const suited = await asImageWants(live, program);
-      const start = () => startProgram(live, init, suited, timeoutMs);
-      await (program.until === undefined
-        ? start()
-        : startUntil(live, recipe, { start, until: program.until, signal }));
+      await startProgram(live, init, await asImageWants(live, program), timeoutMs);
     }
-  });
-}
-
-/**
- * Waits until the desktop is usable by its recipe's rules: pixels and window facts together.
- * Never throws for a desktop that is not: the verdict says why. @param options.timeoutMs default 30 000
- */
-export async function awaitReady(
-  live: LiveSession,
-  rules: Rules,
-  { timeoutMs = 30_000, signal }: StartOptions = {},
-): Promise<WaitResult> {
-  return live.withX(async (x) => {
-    const damage = await watchDamage(x);
-    return waitUntilReady({
-      frame: live.frame,
-      facts: live.facts,
-      rules,
-      timeoutMs,
-      wake: (ms) => damage.changed(ms),
-      ...(signal && { signal }),
-    });
   });
 }
 
@@ -75,26 +44,6 @@ async function startProgram(
   if (runs === "stays") return;
   const status = await init.wait(pid, { timeoutMs });
   if (status.code !== 0) throw await programFailed(live, program, status);
-}
-
-/** Runs a program again until its effect is there and is still there a moment later. */
-async function startUntil(
-  live: LiveSession,
-  recipe: DesktopRecipe,
-  {
-    start,
-    until,
-    signal,
-  }: { start: () => Promise<void>; until: StartCondition; signal: AbortSignal | undefined },
-): Promise<void> {
-  const { what, holds } = CONDITIONS[until];
-  const body = async () => {
-    await start();
-    if (!(await holds(live, recipe))) return false;
-    await sleep(STAYS_MS);
-    return holds(live, recipe);
-  };
-  await waitFor(body, { what, timeoutMs: 10_000, signal });
 }
 
 /** The call that suits the image: that of the first variant whose file it has. */
