@@ -12,6 +12,7 @@ export type CriuErrorCode =
   | "DISK_FULL"
   | "DUMP_FAILED"
   | "EXTERNAL_MISSING"
+  | "IMAGE_INVALID"
   | "LAYER_CHANGED"
   | "LIMIT_TOO_LOW"
   | "MANIFEST_INVALID"

@@ -38,6 +38,14 @@ export { CriuError, type CriuErrorCode, type CriuErrorDetails, type LogExcerpt }
 export { type Explanation, explainFailure } from "./explain/explain.js";
 export { type LogLine, parseLog } from "./explain/log.js";
 export { FAILURES, type FailureRule, type Phase } from "./explain/rules.js";
+export type { FileKind, ImageDescriptor, ImageFile, ImageSocket } from "./images/files.js";
+export { type IdMaps, type IdRange, readIdMaps } from "./images/id-maps.js";
+export { type InspectedProcess, type Inspection, inspectImages } from "./images/inspect.js";
+export type { ImageMapping, ImageMemory, MappingKind } from "./images/memory.js";
+export type { ImageMount } from "./images/mounts.js";
+export type { ImageProcess, ProcessState } from "./images/processes.js";
+export { readProcesses } from "./images/processes.js";
+export { type ImageSizes, imageSizes } from "./images/sizes.js";
 export type { ServedPackage } from "./install/apt-root.js";
 export { type InstallOptions, installCriu } from "./install/bundle.js";
 export { type FetchedDeb, fetchDebs, type PinnedDeb, type Progress, resolvePins } from "./install/debs.js";
