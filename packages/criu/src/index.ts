@@ -38,6 +38,7 @@ export { CriuError, type CriuErrorCode, type CriuErrorDetails, type LogExcerpt }
 export { type Explanation, explainFailure } from "./explain/explain.js";
 export { type LogLine, parseLog } from "./explain/log.js";
 export { FAILURES, type FailureRule, type Phase } from "./explain/rules.js";
+export { checkFeatures, FEATURES, type FeatureName, type FeatureState } from "./features.js";
 export type { FileKind, ImageDescriptor, ImageFile, ImageSocket } from "./images/files.js";
 export { type IdMaps, type IdRange, readIdMaps } from "./images/id-maps.js";
 export { type InspectedProcess, type Inspection, inspectImages } from "./images/inspect.js";
@@ -51,6 +52,7 @@ export { type InstallOptions, installCriu } from "./install/bundle.js";
 export { type FetchedDeb, fetchDebs, type PinnedDeb, type Progress, resolvePins } from "./install/debs.js";
 export { type Criu, type FindOptions, findCriu, OLDEST_VERSION } from "./install/find.js";
 export { DEFAULT_VERSION, PINNED_VERSIONS } from "./install/pins.js";
+export { KNOWN_UNUSABLE, type KnownUnusable } from "./install/unusable.js";
 export { type KernelCache, openKernelCache } from "./kernel-cache.js";
 export { type PreflightItem, type PreflightOptions, preflight } from "./preflight.js";
 export { type CallOptions, callCriu } from "./rpc/client.js";

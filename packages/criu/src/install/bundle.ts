@@ -15,7 +15,7 @@ const LOADER = "ld-linux-x86-64.so.2";
 export interface InstallOptions {
   /** The folder that holds `criu/<version>/`. */
   readonly home: string;
-  /** Default 4.2.1. */
+  /** One of {@link PINNED_VERSIONS}. Default {@link DEFAULT_VERSION}. */
   readonly version?: string;
   /** A folder with the pinned .deb files and a SHA256SUMS file, for a machine without network. */
   readonly debsFolder?: string;

@@ -1,14 +1,17 @@
 import { access, constants, readdir } from "node:fs/promises";
+import { release } from "node:os";
 import { delimiter, join } from "node:path";
 import { execa } from "execa";
 import { CriuError } from "../errors.js";
 import { sha256File } from "./digest.js";
+import { DEFAULT_VERSION } from "./pins.js";
 import { type BundleRecord, readRecord, recordDigest, verifyRecord } from "./record.js";
 import { SHIM_FILE } from "./shim.js";
+import { assertNotKnownUnusable } from "./unusable.js";
 import { compareVersions } from "./version.js";
 
-/** The oldest CRIU that passes this project's own dump and restore; older ones are refused. */
-export const OLDEST_VERSION = "4.2";
+/** The oldest CRIU that was tried with this project's own dumps and restores; older ones are refused. */
+export const OLDEST_VERSION = "4.1.1";
 
 /** A CRIU that can be called. */
 export interface Criu {
@@ -30,23 +33,38 @@ export interface FindOptions {
   readonly home: string;
   /** Also accept a criu on PATH where there is no bundle. Default true. */
   readonly system?: boolean;
-  /** A bundle of just this version. Default: the newest. */
+  /** A bundle of just this version. Default: that of {@link DEFAULT_VERSION} where there is one, else the newest. */
   readonly version?: string;
+  /** The kernel's release, against which a version is checked. Default: that of this machine. */
+  readonly kernel?: string;
 }
 
 /**
- * Finds an installed CRIU: the newest intact bundle, else a system one that is new enough. Installs nothing.
- * @throws {CriuError} `CRIU_MISSING`, `CRIU_TOO_OLD`, `BUNDLE_DAMAGED`
+ * Finds an installed CRIU: a bundle, else a system one that is new enough. Installs nothing.
+ * @throws {CriuError} `CRIU_MISSING`, `CRIU_TOO_OLD`, `BUNDLE_DAMAGED`, and `CRIU_UNUSABLE` for a version that is
+ * known not to work on this kernel
  */
 export async function findCriu(options: FindOptions): Promise<Criu> {
-  const bundle = await newestBundle(options);
-  if (bundle !== undefined) return bundle;
-  const system = options.system === false || options.version !== undefined ? undefined : await systemCriu();
+  const { kernel = release() } = options;
+  const bundle = await preferredBundle(options);
+  if (bundle !== undefined) return usableOn(kernel, bundle);
+  const system =
+    options.system === false || options.version !== undefined ? undefined : await systemCriu(kernel);
   if (system !== undefined) return system;
-  throw new CriuError("CRIU_MISSING", `No CRIU under ${join(options.home, "criu")} and none usable on PATH`, {
-    hint: "Install the private bundle with installCriu (it needs apt and the network, or a folder of .deb files)",
-    facts: { home: options.home },
-  });
+  const what = options.version === undefined ? "CRIU" : `CRIU ${options.version}`;
+  throw new CriuError(
+    "CRIU_MISSING",
+    `No ${what} under ${join(options.home, "criu")} and none usable on PATH`,
+    {
+      hint: "Install the private bundle with installCriu (it needs apt and the network, or a folder of .deb files)",
+      facts: { home: options.home },
+    },
+  );
+}
+
+function usableOn(kernel: string, criu: Criu): Criu {
+  assertNotKnownUnusable(criu.version, { kernel });
+  return criu;
 }
 
 /** The call of an intact bundle. `--library-path` and `--preload` hold for this one program, not for its children. */
@@ -67,10 +85,10 @@ export function withShim(criu: Criu): Criu {
   return criu.shim === undefined ? criu : { ...criu, argv: ["--preload", criu.shim, ...criu.argv] };
 }
 
-async function newestBundle({ home, version }: FindOptions): Promise<Criu | undefined> {
+async function preferredBundle({ home, version }: FindOptions): Promise<Criu | undefined> {
   const names = await readdir(join(home, "criu")).catch(() => []);
   const versions = names.filter((name) => /^\d/.test(name) && (version === undefined || name === version));
-  for (const name of versions.sort((a, b) => compareVersions(b, a))) {
+  for (const name of versions.sort(byPreference)) {
     const folder = join(home, "criu", name);
     const record = await readRecord(folder);
     if (record === undefined) continue;
@@ -81,12 +99,19 @@ async function newestBundle({ home, version }: FindOptions): Promise<Criu | unde
   return undefined;
 }
 
-/** @throws {CriuError} `CRIU_TOO_OLD` */
-async function systemCriu(): Promise<Criu | undefined> {
+/** The default version first, then the newest: a newer bundle beside it is there to be asked for by name. */
+function byPreference(a: string, b: string): number {
+  if (a === DEFAULT_VERSION || b === DEFAULT_VERSION) return a === DEFAULT_VERSION ? -1 : 1;
+  return compareVersions(b, a);
+}
+
+/** @throws {CriuError} `CRIU_TOO_OLD`, `CRIU_UNUSABLE` */
+async function systemCriu(kernel: string): Promise<Criu | undefined> {
   const file = await onPath("criu");
   if (file === undefined) return undefined;
   const { stdout } = await execa(file, ["--version"]);
   const version = parseVersion(stdout);
+  assertNotKnownUnusable(version, { kernel });
   if (compareVersions(version, OLDEST_VERSION) < 0) throw tooOld(file, version);
   return { version, file, argv: [], source: "system", digest: (await sha256File(file)) ?? "" };
 }

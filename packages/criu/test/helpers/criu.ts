@@ -14,7 +14,7 @@ export const CRIU_NEEDS = [
   "program:ip",
 ] as const;
 
-/** The private bundle, installed once. */
-export function testCriu(): Promise<Criu> {
-  return installCriu({ home: TEST_HOME });
+/** A private bundle, installed once. Default: the version that is the package's own default. */
+export function testCriu(version?: string): Promise<Criu> {
+  return installCriu({ home: TEST_HOME, ...(version === undefined ? {} : { version }) });
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { execa } from "execa";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { testNeeding } from "../../../../tools/testing/needs.js";
-import { findCriu, installCriu } from "../../src/index.js";
+import { DEFAULT_VERSION, findCriu, installCriu, PINNED_VERSIONS } from "../../src/index.js";
 import { pinsFor } from "../../src/install/pins.js";
 import { CRIU_NEEDS, TEST_HOME, testCriu } from "../helpers/criu.js";
 
@@ -80,8 +80,9 @@ test("a version without pins is refused with those there are", async () => {
   });
 });
 
-test("pins name every package once, with a version and a hash", () => {
-  const { packages } = pinsFor("4.2.1");
+test.each(PINNED_VERSIONS)("the pins of %s name every package once, with a version and a hash", (version) => {
+  const { packages } = pinsFor(version);
+  expect(packages.find(({ name }) => name === "criu")?.version).toContain(`${version}-`);
   expect(new Set(packages.map(({ name }) => name)).size).toBe(packages.length);
   expect(packages.map(({ name }) => name)).toContain("libc6");
 });
@@ -94,3 +95,18 @@ testNeeding(CRIU_NEEDS, "two installs at the same time both end with the one int
   expect((await findCriu({ home })).version).toBe("4.2.1");
   expect(await readdir(join(home, "criu"))).toEqual(["4.2.1"]);
 });
+
+testNeeding(
+  CRIU_NEEDS,
+  "every pinned version stands beside the others, runs, and the default is taken where none is named",
+  async () => {
+    for (const version of PINNED_VERSIONS) {
+      const criu = await testCriu(version);
+      const { stdout } = await execa(criu.file, [...criu.argv, "--version"]);
+      expect(stdout).toContain(`Version: ${version}`);
+      expect(await findCriu({ home: TEST_HOME, version })).toMatchObject({ version, digest: criu.digest });
+    }
+    expect((await findCriu({ home: TEST_HOME })).version).toBe(DEFAULT_VERSION);
+  },
+  180_000,
+);

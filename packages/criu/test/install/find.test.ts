@@ -30,9 +30,26 @@ test("where there is no criu at all the error says how to get one", async () => 
 
 test("a system criu that is too old is refused with both versions", async () => {
   await systemCriu("3.17.1");
-  await expect(findCriu({ home: folder })).rejects.toMatchObject({
+  await expect(findCriu({ home: folder, kernel: "6.1.0-40-amd64" })).rejects.toMatchObject({
     code: "CRIU_TOO_OLD",
-    facts: { version: "3.17.1", needed: "4.2" },
+    facts: { version: "3.17.1", needed: "4.1.1" },
+  });
+});
+
+test("a version that is known not to work on this kernel is refused with the reason", async () => {
+  await systemCriu("3.17.1");
+  await expect(findCriu({ home: folder, kernel: "6.18.44-cloud" })).rejects.toMatchObject({
+    code: "CRIU_UNUSABLE",
+    message: expect.stringContaining("vDSO"),
+    hint: expect.stringContaining("4.1.1"),
+    facts: { version: "3.17.1", kernel: "6.18.44-cloud" },
+  });
+});
+
+test("a bundle that is not there is asked for by its version", async () => {
+  await expect(findCriu({ home: folder, version: "4.3" })).rejects.toMatchObject({
+    code: "CRIU_MISSING",
+    message: expect.stringContaining("No CRIU 4.3 under"),
   });
 });
 
