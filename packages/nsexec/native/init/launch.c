@@ -71,8 +71,23 @@ _Noreturn static void exec_program(const struct plan *plan, int released) {
 
 static bool is_attached(const struct plan *plan) { return plan->argv.count > 0; }
 
+// Only the host's root may mount what a session's own root may not: then a mount namespace of the launcher's is
+// needed, which the child's copies.
+static bool needs_own_mounts(const struct plan *plan) { return plan->namespaces & CLONE_NEWUSER; }
+
+static void host_mounts(const struct plan *plan) {
+  root_make_private();
+  int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (root < 0) fail("private", "/");
+  struct step_context context = {.root = root, .userns_fd = plan->id_size ? ids_map_namespace(plan) : -1};
+  steps_run(&plan->host, &context);
+  close(root);
+  if (context.userns_fd >= 0) close(context.userns_fd);
+}
+
 _Noreturn static void become_first(const struct plan *plan, int released) {
   wait_for_maps(released);
+  if (!needs_own_mounts(plan)) host_mounts(plan);
   struct step_context context = {.root = root_bind(plan->root), .userns_fd = -1};
   steps_take_sources(&plan->inside);
   if (plan->namespaces & CLONE_NEWUSER) {
@@ -118,17 +133,6 @@ static void leave_mounts(int own) {
   close(own);
 }
 
-static void host_mounts(const struct plan *plan) {
-  if (unshare(CLONE_NEWNS) < 0) fail("private", "unshare");
-  root_make_private();
-  int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (root < 0) fail("private", "/");
-  struct step_context context = {.root = root, .userns_fd = plan->id_size ? ids_map_namespace(plan) : -1};
-  steps_run(&plan->host, &context);
-  close(root);
-  if (context.userns_fd >= 0) close(context.userns_fd);
-}
-
 // By unshare and not by clone3, which would freeze the offsets before they are set (time_namespaces(7)).
 static void new_time_namespace(const struct plan *plan) {
   if (!(plan->namespaces & CLONE_NEWTIME)) return;
@@ -146,8 +150,11 @@ _Noreturn void role_launch(void) {
   struct plan *plan = plan_receive();
   check(plan);
   umask(0022);
-  int own_mounts = open_own_mounts();
-  host_mounts(plan);
+  int own_mounts = needs_own_mounts(plan) ? open_own_mounts() : -1;
+  if (own_mounts >= 0) {
+    if (unshare(CLONE_NEWNS) < 0) fail("private", "unshare");
+    host_mounts(plan);
+  }
   new_time_namespace(plan);
   int gate[2];
   if (pipe2(gate, O_CLOEXEC) < 0) fail("clone", "pipe");
@@ -165,7 +172,7 @@ _Noreturn void role_launch(void) {
   if (plan->id_size) ids_write_maps(pid, plan);
   if (!is_attached(plan)) report_child(pid);
   if (write(gate[1], "", 1) != 1) fail("clone", "gate");
-  leave_mounts(own_mounts);
+  if (own_mounts >= 0) leave_mounts(own_mounts);
   if (is_attached(plan)) {
     close(control_fd);
     control_fd = -1;

@@ -11,12 +11,26 @@ const CAP_SYS_ADMIN = 1n << 21n;
  */
 export function explainOuter(failure: StepFailure, system: ExplainSystem): Explanation | undefined {
   const { step, errno } = failure;
+  if (["EPERM", "EACCES"].includes(errno) && !canAdminister(system)) return NO_SYS_ADMIN;
   if ((step === "clone" || step === "id-map") && ["EPERM", "ENOSPC", "EUSERS"].includes(errno))
     return explainUserNamespaces(errno, system);
   if ((step === "private" || step === "pivot" || step === "root") && errno === "EINVAL")
     return explainRoot(system);
   if (errno !== "EPERM" && errno !== "EACCES") return undefined;
   return explainCovered(failure, system) ?? explainSecurity(system);
+}
+
+const NO_SYS_ADMIN: Explanation = {
+  reason: "NO_SYS_ADMIN",
+  hint: "This process has no CAP_SYS_ADMIN: run it as root, outside a container or in one that keeps the capability (docker: --privileged).",
+};
+
+function canAdminister(system: ExplainSystem): boolean {
+  return (BigInt(`0x${statusField("CapEff", system) ?? "0"}`) & CAP_SYS_ADMIN) !== 0n;
+}
+
+function statusField(name: string, system: ExplainSystem): string | undefined {
+  return new RegExp(`^${name}:\\s*(\\S+)`, "m").exec(system.readText("/proc/self/status") ?? "")?.[1];
 }
 
 function explainRoot(system: ExplainSystem): Explanation | undefined {
@@ -44,21 +58,13 @@ function explainCovered({ step, path }: StepFailure, system: ExplainSystem): Exp
 }
 
 function explainSecurity(system: ExplainSystem): Explanation | undefined {
-  const status = system.readText("/proc/self/status") ?? "";
-  const field = (name: string) => new RegExp(`^${name}:\\s*(\\S+)`, "m").exec(status)?.[1];
-  const effective = BigInt(`0x${field("CapEff") ?? "0"}`);
-  if ((effective & CAP_SYS_ADMIN) === 0n)
-    return {
-      reason: "NO_SYS_ADMIN",
-      hint: "This process has no CAP_SYS_ADMIN: run it as root, outside a container or in one that keeps the capability (docker: --privileged).",
-    };
   const label = system.readText("/proc/self/attr/current")?.replaceAll("\0", "").trim();
   if (label !== undefined && label !== "" && !label.startsWith("unconfined"))
     return {
       reason: "OUTER_SECURITY_MODULE",
       hint: `A security module confines this process as ${label}: run it unconfined (docker: --security-opt apparmor=unconfined).`,
     };
-  if (field("Seccomp") === "2")
+  if (statusField("Seccomp", system) === "2")
     return {
       reason: "OUTER_SECCOMP",
       hint: "A seccomp filter lies on this process, as containers have it: run the outer container without one (docker: --security-opt seccomp=unconfined).",
