@@ -22,8 +22,8 @@ export interface PreflightOptions {
   readonly path?: string;
 }
 
-/** Host programs: CRIU calls `tar` and `gzip` for what lies in tmpfs; `ip` in `nsenter` brings a sibling's lo up. */
-const PROGRAMS = { ip: "iproute2", nsenter: "util-linux", tar: "tar", gzip: "gzip" } as const;
+/** Host programs that CRIU calls: `tar` and `gzip` for what lies in tmpfs, `ip` for a net namespace. */
+const PROGRAMS = { ip: "iproute2", tar: "tar", gzip: "gzip" } as const;
 
 /** What this machine lacks for dumps and restores. `criu check` is asked once a boot and CRIU, then remembered. */
 export async function preflight(options: PreflightOptions): Promise<PreflightItem[]> {

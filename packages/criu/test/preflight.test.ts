@@ -22,7 +22,6 @@ test("without a criu the preflight blocks, and every gap has a remedy", async ()
   expect(items.map(({ name, status }) => `${name} ${status}`)).toEqual([
     "criu blocker",
     "ip blocker",
-    "nsenter blocker",
     "tar blocker",
     "gzip blocker",
   ]);

@@ -19,6 +19,9 @@ export interface SessionSummary {
   readonly network: NetworkStanding;
   /** Ports of the host's 127.0.0.1 that lead into it. */
   readonly ports: readonly PublishedPort[];
+  readonly hostname: string;
+  /** How many restores lie between it and its boot. */
+  readonly generation: number;
   /** Of a sibling: the checkpoint that it was restored from. */
   readonly checkpoint: string | undefined;
 }
@@ -51,6 +54,8 @@ async function summarise(record: SessionRecord): Promise<SessionSummary> {
     initPid: record.init?.pid,
     network: await networkStanding(record),
     ports: record.network?.ports ?? [],
+    hostname: record.spec.hostname,
+    generation: record.lineage?.generation ?? 0,
     checkpoint: record.checkpoint,
   };
 }

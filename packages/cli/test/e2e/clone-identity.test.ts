@@ -12,6 +12,7 @@ import { inspectBus } from "../../src/session/bus.js";
 import type { LiveSession } from "../../src/session/open.js";
 import { upSession } from "../../src/session/up.js";
 import { DICE } from "../support/perl.js";
+import { runDrums } from "../support/run-drums.js";
 import { DESKTOP_NEEDS, PROFILES, testCriu, withTestHome } from "../support/test-home.js";
 import { testImage } from "../support/test-image.js";
 
@@ -151,6 +152,21 @@ testNeeding(
       });
       expect(await readdir(home.sessions)).toEqual(before);
       for (const one of [live, sibling.live]) one.close();
+
+      const argv = ["fork", "--json", "--home", home.path, "hooks"];
+      const forked = await runDrums(...argv, "--identity", "fresh", "--on-fork", "/bin/true");
+      const [reported] = JSON.parse(forked.stdout).siblings;
+      expect(reported).toMatchObject({
+        hostname: reported.id,
+        fresh: { machineId: expect.stringMatching(/^\w{32}$/) },
+      });
+      const refused = await runDrums(...argv, "--count", "2", "--on-fork", "/usr/local/bin/bad");
+      expect(refused.status).toBe(1);
+      const named = expect.stringContaining(
+        `/usr/local/bin/bad failed in the session: it ended with status 3, and said: ${secret}`,
+      );
+      expect(JSON.parse(refused.stdout)).toMatchObject({ siblings: [], failures: [named, named] });
+      expect((await runDrums(...argv, "--on-fork", "bin/true")).status).toBe(2);
     });
   },
 );

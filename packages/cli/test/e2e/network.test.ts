@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { connect, createServer, type Socket } from "node:net";
+import { connect, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { findNat } from "@drums/nsexec";
 import { describe, expect } from "vitest";
@@ -16,57 +16,16 @@ import { removeSession } from "../../src/session/remove.js";
 import { findResidue, isClean } from "../../src/session/residue.js";
 import { sessionFolder } from "../../src/session/store.js";
 import { type UpRequest, upSession } from "../../src/session/up.js";
-import { CLIENT, ECHO_SERVER, HOLDER } from "../support/perl.js";
+import { AS_USER, hear, portOf, SERVER_LOG, say, sayOnce, startServer, textOf } from "../support/network.js";
+import { HOLDER } from "../support/perl.js";
 import { runDrums } from "../support/run-drums.js";
 import { DESKTOP_NEEDS, PROFILES, testCriu, withTestHome } from "../support/test-home.js";
 import { testImage } from "../support/test-image.js";
 
 const NEEDS: readonly Need[] = [...DESKTOP_NEEDS, "program:slirp4netns", "file:/dev/net/tun"];
-const AS_USER = { env: { PATH: "/usr/bin:/bin" }, uid: 1000, gid: 1000 };
-const LOG = "/tmp/server.log";
-
 async function up(home: Home, request: Partial<UpRequest>) {
   const { path, sha256 } = await testImage();
   return upSession(home, { image: path, expectedSha256: sha256, desktop: "openbox", ...request });
-}
-
-async function startServer(live: LiveSession, port: number): Promise<void> {
-  await live.withInit((init) =>
-    init.spawn({ ...AS_USER, argv: ["perl", "-e", ECHO_SERVER, String(port)], stdout: LOG, stderr: LOG }),
-  );
-  while ((await text(live, LOG)) !== "listening\n") await sleep(5);
-}
-
-async function text(live: LiveSession, path: string): Promise<string | undefined> {
-  return live.root.readFile(path).then(String, () => undefined);
-}
-
-/** What a client in the session hears at an address. */
-async function hear(live: LiveSession, address: string, port: number): Promise<string> {
-  const argv = ["perl", "-e", CLIENT, address, String(port)];
-  const { stdout } = await live.withInit((init) => init.run({ ...AS_USER, argv }));
-  return stdout.toString().trim();
-}
-
-async function say(socket: Socket, line: string): Promise<string> {
-  const answer = once(socket, "data");
-  socket.write(`${line}\n`);
-  return String((await answer)[0]);
-}
-
-async function sayOnce(port: number, line: string): Promise<string> {
-  const socket = connect(port, "127.0.0.1");
-  try {
-    return await say(socket, line);
-  } finally {
-    socket.destroy();
-  }
-}
-
-function portOf(live: LiveSession): number {
-  const [published] = live.record.network?.ports ?? [];
-  if (published === undefined) throw new Error("no port is published");
-  return published.hostPort;
 }
 
 /** Gives the body a listener on the host's loopback, which no session may reach. */
@@ -115,7 +74,7 @@ describe.each(PROFILES)("a NAT of a %s session", (profile) => {
         await withHostListener(async (port) => {
           for (const one of all) {
             expect(await sayOnce(portOf(one), "hello")).toBe("got hello\n");
-            expect(await text(one, "/etc/resolv.conf")).toBe("nameserver 10.0.2.3\n");
+            expect(await textOf(one, "/etc/resolv.conf")).toBe("nameserver 10.0.2.3\n");
             const addresses = await one.withInit((init) =>
               init.run({ ...AS_USER, argv: ["cat", "/proc/net/fib_trie"] }),
             );
@@ -124,7 +83,7 @@ describe.each(PROFILES)("a NAT of a %s session", (profile) => {
           }
         });
         for (const { live: sibling } of siblings)
-          while (!(await text(sibling, LOG))?.includes("ended")) await sleep(5);
+          while (!(await textOf(sibling, SERVER_LOG))?.includes("ended")) await sleep(5);
         expect(await say(held, "still")).toBe("got still\n");
         held.destroy();
 
@@ -152,7 +111,7 @@ describe.each(PROFILES)("a NAT of a %s session", (profile) => {
       await startServer(live, 9000);
       const argv = ["perl", "-e", HOLDER, "9000", "/tmp/ask", "/tmp/reply"];
       await live.withInit((init) => init.spawn({ ...AS_USER, argv }));
-      while ((await text(live, "/tmp/reply.ready")) === undefined) await sleep(5);
+      while ((await textOf(live, "/tmp/reply.ready")) === undefined) await sleep(5);
       expect(await hear(live, "10.0.2.2", 80)).toBe("Network is unreachable");
 
       const { closedConnections } = await createCheckpoint(home, live.record, { name: "lo", criu });
@@ -160,8 +119,8 @@ describe.each(PROFILES)("a NAT of a %s session", (profile) => {
       const sibling = await restoreSibling(home, await loadCheckpoint(home, "lo", { criu }), { criu });
       for (const one of [sibling.live, live]) {
         await one.withInit((init) => init.run({ ...AS_USER, argv: ["touch", "/tmp/ask"] }));
-        while ((await text(one, "/tmp/reply")) === undefined) await sleep(5);
-        expect(await text(one, "/tmp/reply")).toBe("got ping\n");
+        while ((await textOf(one, "/tmp/reply")) === undefined) await sleep(5);
+        expect(await textOf(one, "/tmp/reply")).toBe("got ping\n");
         one.close();
       }
     });
