@@ -1,5 +1,6 @@
 import { NsexecError, SyscallError } from "./errors.js";
 import { explainUserNamespaces } from "./explain/index.js";
+import { natEndsByItself } from "./network/constants.js";
 import { type PreflightSystem, realSystem } from "./preflight-system.js";
 import type { NamespaceKind } from "./proc/namespaces.js";
 
@@ -142,7 +143,8 @@ function checkNat(system: PreflightSystem): PreflightItem {
     return gap(name, "not on PATH: no session can have a network (--net nat)", "apt-get install slirp4netns");
   if (!system.exists("/dev/net/tun"))
     return gap(name, "/dev/net/tun is missing", "modprobe tun; in a container, pass /dev/net/tun in.");
-  return ok(name, program);
+  if (natEndsByItself(system.release())) return ok(name, program);
+  return ok(name, `${program}; on Linux before 6.9 it ends when its session is removed, not when that dies`);
 }
 
 function attempt(name: string, detail: string, tried: () => void): PreflightItem {

@@ -11,7 +11,7 @@ import type { Home } from "../../src/home.js";
 import { inspectBus } from "../../src/session/bus.js";
 import type { LiveSession } from "../../src/session/open.js";
 import { upSession } from "../../src/session/up.js";
-import { DICE } from "../support/perl.js";
+import { DICE, WATCHER } from "../support/perl.js";
 import { runDrums } from "../support/run-drums.js";
 import { DESKTOP_NEEDS, PROFILES, testCriu, withTestHome } from "../support/test-home.js";
 import { testImage } from "../support/test-image.js";
@@ -72,6 +72,8 @@ describe.each(PROFILES)("siblings of a %s session", (profile) => {
             stderr: "/tmp/dice.log",
           }),
         );
+        const watched = ["perl", "-e", WATCHER, IDENTITY_FILES.generation, "/tmp/generations"];
+        await original.withInit((init) => init.spawn({ argv: watched, env: ENV, uid: 1000 }));
         const first = await whoIs(original);
         expect(first).toMatchObject({ kernelName: "drums", generation: "0" });
         await createCheckpoint(home, original.record, { name: "first", criu });
@@ -97,6 +99,12 @@ describe.each(PROFILES)("siblings of a %s session", (profile) => {
             parent: original.record.id,
           });
         }
+        for (const [live, seen] of [
+          [original, "0\n"],
+          [one.live, "0\n1\n"],
+        ] as const)
+          while ((await live.root.readFile("/tmp/generations").then(String, () => "")) !== seen)
+            await sleep(5);
         const all = [first, ...siblings];
         expect(new Set(all.map(({ token }) => token)).size).toBe(4);
         expect(new Set(all.map(({ randomness }) => randomness)).size).toBe(4);

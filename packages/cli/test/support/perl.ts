@@ -51,6 +51,20 @@ export const HOLDER = `
   }
 `;
 
+/** `perl -e WATCHER FILE OUT`: reads a file again and again through one descriptor, and notes what changed. */
+export const WATCHER = `
+  my ($path, $out) = @ARGV;
+  open(my $file, "<", $path) or die "$path: $!";
+  my $last = "";
+  for (;;) {
+    seek($file, 0, 0);
+    my $now = <$file>;
+    if ($now ne $last) { open(my $notes, ">>", $out); print $notes $now; close($notes) }
+    $last = $now;
+    select(undef, undef, undef, 0.02);
+  }
+`;
+
 /** `perl -e DICE ASK OUT`: a generator seeded once; a number of it to OUT for each line that comes through the FIFO ASK. */
 export const DICE = `
   my ($ask, $out) = @ARGV;

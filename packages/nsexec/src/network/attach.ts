@@ -60,8 +60,8 @@ const CONFINEMENTS: readonly (readonly NatConfinement[])[] = [["sandbox", "secco
 /**
  * Connects a net namespace to the host's network by slirp4netns, in user space: a tap device with {@link NAT}'s
  * addresses, no address of the host's loopback reachable. Call it before programs there look for a network.
- * slirp4netns gets the target's pidfd as its exit descriptor, so it ends by itself once the target has been reaped
- * (kernel/pidfd.c, pidfd_poll: EPOLLHUP since Linux 6.9; before that, end it by {@link endNat}).
+ * slirp4netns gets the target's pidfd as its exit descriptor, so it ends by itself once the target has been reaped;
+ * where the kernel is too old ({@link natEndsByItself}) only {@link endNat} ends it.
  * @throws NsexecError code NAT_UNAVAILABLE (no program), NAT_FAILED with its log's last lines, PROCESS_GONE,
  *   PORT_TAKEN, PORT_INVALID, NAT_API; nothing runs then
  */

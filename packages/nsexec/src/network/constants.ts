@@ -11,6 +11,15 @@ export const NAT = {
 /** The address of the host that ports are published on: never more than its loopback. */
 export const PUBLISH_ADDRESS = "127.0.0.1";
 
+/**
+ * Whether slirp4netns ends by itself with its target on a kernel, given as `uname -r` says it. It waits for a hang-up
+ * of the target's pidfd, which the kernel signals since 6.9 (pidfd_poll: EPOLLHUP once the process is reaped).
+ */
+export function natEndsByItself(release: string): boolean {
+  const [major = 0, minor = 0] = release.split(/[.-]/).map(Number);
+  return major > 6 || (major === 6 && minor >= 9);
+}
+
 /** The files of an attachment in its folder. */
 export function natFiles(folder: string): { readonly socket: string; readonly log: string } {
   return { socket: join(folder, "nat.sock"), log: join(folder, "nat.log") };

@@ -1,3 +1,7 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { watch } from "node:fs";
+import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect } from "vitest";
 import { testNeeding } from "../../../../tools/testing/needs.js";
@@ -25,6 +29,16 @@ const WATCHER = `
   open(my $file, "<", "${IDENTITY_FILES.generation}") or die "$!";
   $| = 1;
   for (1 .. 500) { seek($file, 0, 0); my $now = <$file>; print $now if $now ne $last; $last = $now; select(undef, undef, undef, 0.02) }
+`;
+
+/** Prints the first character of a file through a mapping of it, and again after a line on stdin. */
+const MAPPER = `
+import mmap, sys
+with open(sys.argv[1], "rb") as file:
+    seen = mmap.mmap(file.fileno(), 1, mmap.MAP_SHARED, mmap.PROT_READ)
+    print(chr(seen[0]), flush=True)
+    sys.stdin.readline()
+    print(chr(seen[0]), flush=True)
 `;
 
 describe.each(PROFILES)("in a %s session", (profile) => {
@@ -62,6 +76,31 @@ describe.each(PROFILES)("in a %s session", (profile) => {
     },
   );
 });
+
+testNeeding(
+  ["root", "program:python3"],
+  "a mapping and a watch of the generation see it change",
+  async () => {
+    await withSession("hardened", async ({ session, init, root }) => {
+      await writeIdentity({ init, root }, IDENTITY);
+      const path = `/proc/${session.initPid}/root${IDENTITY_FILES.generation}`;
+      const mapper = spawn("python3", ["-c", MAPPER, path], { stdio: ["pipe", "pipe", "inherit"] });
+      const says = createInterface({ input: mapper.stdout })[Symbol.asyncIterator]();
+      const watcher = watch(path);
+      try {
+        expect((await says.next()).value).toBe("1");
+        const changed = once(watcher, "change");
+        await writeIdentity({ init, root }, { ...IDENTITY, generation: 2 });
+        expect((await changed)[0]).toBe("change");
+        mapper.stdin.end("again\n");
+        expect((await says.next()).value).toBe("2");
+      } finally {
+        watcher.close();
+        mapper.kill();
+      }
+    });
+  },
+);
 
 testNeeding(["root"], "a host name that the kernel refuses is a named error", async () => {
   await withSession("hardened", async ({ session: { initPid: pid, startTime } }) => {

@@ -2,11 +2,11 @@ import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
+import { release, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { describe, expect } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type Need, testNeeding } from "../../../../tools/testing/needs.js";
 import {
   attachNat,
@@ -16,6 +16,7 @@ import {
   listForwards,
   type Nat,
   type NatOptions,
+  natEndsByItself,
   readNamespaces,
   readStatus,
   sys,
@@ -153,19 +154,24 @@ describe.each(PROFILES)("a NAT of a %s session", (profile) => {
     },
   );
 
-  testNeeding(NEEDS, "ends by itself when its session does", async () => {
-    await withSession(profile, async (live) => {
-      await withNat(live, {}, async ({ pid }, folder) => {
-        expect(findNat(folder)).toEqual([pid]);
-        const pidfd = sys.pidfdOpen(live.session.initPid);
-        sys.pidfdSendSignal(pidfd, "SIGKILL");
-        await until(() => findNat(folder).length === 0);
+  testNeeding(
+    NEEDS,
+    "ends with its session where the kernel tells it, and by endNat everywhere",
+    async () => {
+      await withSession(profile, async (live) => {
+        await withNat(live, {}, async ({ pid }, folder) => {
+          expect(findNat(folder)).toEqual([pid]);
+          const pidfd = sys.pidfdOpen(live.session.initPid);
+          sys.pidfdSendSignal(pidfd, "SIGKILL");
+          if (natEndsByItself(release())) await until(() => findNat(folder).length === 0);
+          else expect(findNat(folder)).toEqual([pid]);
+        });
+      }).catch((error) => {
+        // The session was ended by the test itself.
+        if (error.code !== "ESRCH" && error.code !== "SESSION_GONE") throw error;
       });
-    }).catch((error) => {
-      // The session was ended by the test itself.
-      if (error.code !== "ESRCH" && error.code !== "SESSION_GONE") throw error;
-    });
-  });
+    },
+  );
 });
 
 testNeeding(NEEDS, "a port of the host that is taken is named, and nothing is left", async () => {
@@ -206,6 +212,16 @@ testNeeding(NEEDS, "what cannot be is a named error", async () => {
     expect(findNat(folder)).toEqual([]);
   });
   rmSync(folder, { recursive: true });
+});
+
+test.each([
+  ["6.18.44", true],
+  ["6.9.0-rc1", true],
+  ["6.1.0-13-amd64", false],
+  ["7.0", true],
+  ["5.15.0", false],
+])("on Linux %s a NAT ends by itself: %s", (kernel, ends) => {
+  expect(natEndsByItself(kernel)).toBe(ends);
 });
 
 testNeeding(["root"], "to end one that has ended, or another's pid, does nothing", async () => {
