@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import { findNat, natEndsByItself } from "@drums/nsexec";
 import { expect } from "vitest";
 import { type Need, testNeeding } from "../../../../tools/testing/needs.js";
+import { withOutside } from "../../../../tools/testing/outside.js";
 import { createCheckpoint } from "../../src/checkpoint/create.js";
 import type { Home } from "../../src/home.js";
 import { endProcess } from "../../src/session/end-process.js";
@@ -16,7 +17,7 @@ import { openSession } from "../../src/session/open.js";
 import { processesOn } from "../../src/session/remove.js";
 import { listSessionIds, sessionFolder } from "../../src/session/store.js";
 import { upSession } from "../../src/session/up.js";
-import { portOf, sayOnce, startServer } from "../support/network.js";
+import { hear, portOf, sayOnce, startServer } from "../support/network.js";
 import { DESKTOP_NEEDS, testCriu, withTestHome } from "../support/test-home.js";
 import { testImage } from "../support/test-image.js";
 
@@ -43,6 +44,32 @@ testNeeding(NEEDS, "a network outlives the command that made it, and is gone wit
     expect(natOf(home, id)).toEqual([]);
   });
 });
+
+testNeeding(
+  [...NEEDS, "program:unshare", "program:nsenter"],
+  "started in another net namespace, a session and its siblings leave by that one",
+  async () => {
+    const { path } = await testImage();
+    await withOutside(async ({ address, command: [nsenter, ...there], greet }) => {
+      const port = await greet(address, "from outside");
+      await withTestHome(async (home) => {
+        await testCriu();
+        const drums = async (verb: string, ...argv: readonly string[]) => {
+          const command = [...there, process.execPath, MAIN, verb, "--json", "--home", home.path, ...argv];
+          return JSON.parse((await run(nsenter, command)).stdout);
+        };
+        const { id } = await drums("up", "--image", path, "--net", "nat");
+        await drums("checkpoint", id, "--name", "net");
+        const { siblings } = await drums("fork", "net");
+        for (const one of [id, siblings[0].id]) {
+          const live = await openSession(await sessionFolder(home, one).read());
+          expect(await hear(live, address, port)).toBe("from outside");
+          live.close();
+        }
+      });
+    });
+  },
+);
 
 testNeeding(
   NEEDS,

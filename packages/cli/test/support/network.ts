@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { CLIENT, ECHO_SERVER } from "../../../../tools/testing/perl.js";
 import type { LiveSession } from "../../src/session/open.js";
-import { CLIENT, ECHO_SERVER } from "./perl.js";
 
 /** How programs of these tests run inside: as the session's user. */
 export const AS_USER = { env: { PATH: "/usr/bin:/bin" }, uid: 1000, gid: 1000 };

@@ -54,6 +54,12 @@ export interface Nat {
 /** Numbers of descriptors in the child. */
 const FD = { net: 3, user: 4, ready: 5, exit: 6 } as const;
 
+/**
+ * Bounds what a session can make its slirp4netns take of the host: 1024 sockets, and a log of 1 MiB, in blocks of 512
+ * bytes (POSIX, ulimit). With SIGXFSZ ignored, which an exec keeps, what is said beyond that is lost and nothing else.
+ */
+const BOUNDED = 'trap "" XFSZ; ulimit -f 2048; ulimit -Sn 1024; exec "$@"';
+
 /** The tightest first; what slirp4netns cannot do here (no libseccomp, no mount namespaces) is gone without. */
 const CONFINEMENTS: readonly (readonly NatConfinement[])[] = [["sandbox", "seccomp"], ["sandbox"], []];
 
@@ -153,8 +159,8 @@ async function startOne(
   let child: NativeChild | undefined;
   try {
     child = spawnNative({
-      file: argv[0],
-      argv: [...argv, ...slirpArguments(socket, held, confinement)],
+      file: "/bin/sh",
+      argv: ["sh", "-c", BOUNDED, "sh", ...argv, ...slirpArguments(socket, held, confinement)],
       env: { PATH: process.env.PATH ?? "/usr/sbin:/usr/bin:/sbin:/bin" },
       fds: [
         { source: quiet, target: 0 },

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { release, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +8,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { type Need, testNeeding } from "../../../../tools/testing/needs.js";
+import { type Outside, withOutside } from "../../../../tools/testing/outside.js";
+import { CLIENT, FLOOD, GREETER } from "../../../../tools/testing/perl.js";
 import {
   attachNat,
   endNat,
@@ -17,11 +19,11 @@ import {
   type Nat,
   type NatOptions,
   natEndsByItself,
+  readLimits,
   readNamespaces,
   readStatus,
   sys,
 } from "../../src/index.js";
-import { CLIENT, type Outside, SERVER, withOutside } from "../support/outside.js";
 import { ENV, type LiveSession, PROFILES, withSession } from "../support/session.js";
 
 const NEEDS: readonly Need[] = ["root", "program:slirp4netns", "program:nsenter", "file:/dev/net/tun"];
@@ -70,7 +72,7 @@ async function hearOnHost(address: string, port: number): Promise<string> {
 async function serveInside({ init, root }: LiveSession, greeting: string, port: number): Promise<void> {
   const log = "/run/server.log";
   await init.spawn({
-    argv: ["perl", "-e", SERVER, "0.0.0.0", greeting, String(port)],
+    argv: ["perl", "-e", GREETER, "0.0.0.0", greeting, String(port)],
     env: ENV,
     stdout: log,
   });
@@ -213,6 +215,45 @@ testNeeding(NEEDS, "what cannot be is a named error", async () => {
   });
   rmSync(folder, { recursive: true });
 });
+
+testNeeding(NEEDS, "what it says fills no disk, and what is lost of it does not end it", async () => {
+  await withOutside(async (outside) => {
+    const port = await outside.greet(outside.address, "from outside");
+    const loud = ["/bin/sh", "-c", 'yes loud | head -c 3000000 >&2; exec "$@"', "sh"] as const;
+    const command = [...loud, ...outside.command, "slirp4netns"] as const;
+    await withSession("hardened", async (live) => {
+      await withNat(live, { command }, async ({ pid }, folder) => {
+        expect(statSync(join(folder, "nat.log")).size).toBe(1 << 20);
+        expect((await readLimits(pid)).get("Max file size")?.hard).toBe(BigInt(1 << 20));
+        expect(await hear(live.init, outside.address, port)).toBe("from outside");
+      });
+    });
+  });
+});
+
+testNeeding(
+  NEEDS,
+  "a flood of connections is held, and the network works again when it is over",
+  async () => {
+    await withOutside(async (outside) => {
+      const port = await outside.greet(outside.address, "from outside");
+      await withSession("hardened", async (live) => {
+        await withNat(live, leavingBy(outside), async ({ pid }) => {
+          const argv = ["perl", "-e", FLOOD, outside.address, String(port), "500"];
+          const { stdout } = await live.init.run({ argv, env: ENV });
+          const made = stdout.toString().trim().split("\n").map(Number);
+          const sum = made.reduce((all, one) => all + one);
+          expect(made).toHaveLength(3);
+          expect(sum).toBeGreaterThan(500);
+          expect(sum).toBeLessThan(1024);
+          expect((await readLimits(pid)).get("Max open files")?.soft).toBe(1024n);
+          expect(await hear(live.init, outside.address, port)).toBe("from outside");
+        });
+      });
+    });
+  },
+  60000,
+);
 
 test.each([
   ["6.18.44", true],

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { GREETER } from "./perl.js";
 
 /** A net namespace of the test's own that stands for the host's side of a NAT. */
 export interface Outside {
@@ -23,7 +24,7 @@ export async function withOutside(body: (outside: Outside) => Promise<void>): Pr
     await lineOf(holder);
     const command = ["nsenter", `--net=/proc/${holder.pid}/ns/net`] as const;
     const greet = async (address: string, greeting: string) => {
-      const [file, ...args] = [...command, "perl", "-e", SERVER, address, greeting] as const;
+      const [file, ...args] = [...command, "perl", "-e", GREETER, address, greeting] as const;
       const server = spawn(file, args, { stdio: ["ignore", "pipe", "inherit"] });
       servers.push(server);
       return Number(await lineOf(server));
@@ -33,30 +34,6 @@ export async function withOutside(body: (outside: Outside) => Promise<void>): Pr
     for (const child of [...servers, holder]) await end(child);
   }
 }
-
-/** Builtins alone, so that it runs in a small root too: `perl -e SERVER ADDRESS GREETING [PORT]` tells its port. */
-export const SERVER = `
-  my ($address, $greeting, $port) = @ARGV;
-  $| = 1;
-  socket(my $server, 2, 1, 0) or die "socket: $!";
-  setsockopt($server, 1, 2, pack("l", 1));
-  bind($server, pack("S n C4 x8", 2, $port // 0, split(/[.]/, $address))) or die "bind $address: $!";
-  listen($server, 8) or die "listen: $!";
-  my (undef, $bound) = unpack("S n", getsockname($server));
-  print "$bound\\n";
-  while (accept(my $client, $server)) { syswrite($client, "$greeting\\n"); close($client); }
-`;
-
-/** `perl -e CLIENT ADDRESS PORT` prints what is said there, or why nothing is. It gives up after two seconds. */
-export const CLIENT = `
-  my ($address, $port) = @ARGV;
-  $SIG{ALRM} = sub { print "no answer\\n"; exit 1 };
-  alarm 2;
-  socket(my $s, 2, 1, 0) or die "socket: $!";
-  unless (connect($s, pack("S n C4 x8", 2, $port, split(/[.]/, $address)))) { print "$!\\n"; exit 1 }
-  sysread($s, my $said, 100);
-  print length($said // "") ? $said : "closed\\n";
-`;
 
 async function lineOf(child: ChildProcess): Promise<string> {
   let text = "";

@@ -1,7 +1,20 @@
 /*
- * Programs of tests in perl's builtins alone: every image has perl-base, and none has Python or netcat for certain.
+ * Programs of tests, for small roots and images in perl's builtins alone: every image has perl-base, and none has Python or netcat for certain.
  * Numbers are Linux's own: AF_INET 2, SOCK_STREAM 1, SOL_SOCKET 1, SO_REUSEADDR 2.
  */
+
+/** `perl -e GREETER ADDRESS GREETING [PORT]` says its port, and GREETING to whoever connects. */
+export const GREETER = `
+  my ($address, $greeting, $port) = @ARGV;
+  $| = 1;
+  socket(my $server, 2, 1, 0) or die "socket: $!";
+  setsockopt($server, 1, 2, pack("l", 1));
+  bind($server, pack("S n C4 x8", 2, $port // 0, split(/[.]/, $address))) or die "bind $address: $!";
+  listen($server, 128) or die "listen: $!";
+  my (undef, $bound) = unpack("S n", getsockname($server));
+  print "$bound\\n";
+  while (accept(my $client, $server)) { syswrite($client, "$greeting\\n"); close($client); }
+`;
 
 /** `perl -e ECHO_SERVER PORT`: answers `got LINE` to each line of each connection; a line to stdout when one ends. */
 export const ECHO_SERVER = `
@@ -30,6 +43,29 @@ export const CLIENT = `
   syswrite($s, "hello\\n");
   sysread($s, my $said, 100);
   print length($said // "") ? $said : "closed\\n";
+`;
+
+/** `perl -e FLOOD ADDRESS PORT COUNT`: COUNT connections held at a time by each of three processes; says how many were made. */
+export const FLOOD = `
+  my ($address, $port, $count) = @ARGV;
+  $| = 1;
+  my @children = map {
+    my $child = fork;
+    if ($child == 0) {
+      my (@held, $made);
+      for (1 .. $count) {
+        socket(my $s, 2, 1, 0) or last;
+        last unless connect($s, pack("S n C4 x8", 2, $port, split(/[.]/, $address)));
+        push @held, $s;
+        $made++;
+      }
+      print "$made\\n";
+      sleep 1;
+      exit;
+    }
+    $child;
+  } 1 .. 3;
+  waitpid($_, 0) for @children;
 `;
 
 /** `perl -e HOLDER PORT ASK REPLY`: holds a connection to 127.0.0.1, and asks over it whenever ASK appears. */
