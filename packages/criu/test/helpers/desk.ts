@@ -31,14 +31,18 @@ export interface Desk {
   end(): Promise<void>;
 }
 
-/** Launches a session of a profile through nsexec, with drums-init as its PID 1. */
-export async function launchDesk(profile: ProfileName): Promise<Desk> {
+/** Launches a session of a profile through nsexec, with drums-init as its PID 1. `fill` adds to its tiny root. */
+export async function launchDesk(
+  profile: ProfileName,
+  { fill = () => {} }: { readonly fill?: (root: string) => void } = {},
+): Promise<Desk> {
   const folder = await mkdtemp(join(tmpdir(), "drums-criu-desk-"));
   await chmod(folder, 0o755);
   const lower = join(folder, "lower");
   await tinyRoot(lower);
   await mkdir(join(lower, "usr/lib/drums"), { recursive: true });
   await copyFile(initBinaryPath(), join(lower, "usr/lib/drums/drums-init"));
+  fill(lower);
   const shifted = profile === "hardened";
   const main = await foldersOf(folder, "main", shifted);
   const lowers = [{ path: lower, idmap: shifted }];

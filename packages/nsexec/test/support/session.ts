@@ -109,14 +109,16 @@ export interface LiveSession {
   readonly init: InitClient;
 }
 
-/** Launches a session, gives it to `body`, and takes everything down whatever happens. */
+/** Launches a session, gives it to `body`, and takes everything down whatever happens. `prepare` comes before. */
 export async function withSession(
   profile: ProfileName,
   body: (live: LiveSession) => Promise<void>,
   change: Partial<SessionPlanOptions> = {},
+  prepare: (stage: Stage) => void = () => {},
 ): Promise<void> {
   const stage = makeStage(profile);
   try {
+    prepare(stage);
     const plan = buildSessionPlan({ ...stage.options, ...change });
     const session = await launchSession(plan.plan);
     await session.go();
