@@ -5,7 +5,7 @@ import { EXIT, type ExitCode, messageOf } from "../errors.js";
 import { createHome } from "../home.js";
 import type { ProbeOutcome } from "../probe/close.js";
 import { runProbe } from "../probe/run.js";
-import { desktopNames } from "../recipes/index.js";
+import { desktopNames, findDesktop } from "../recipes/index.js";
 import { renderClaims, renderParity, type TableOptions } from "../render/claims.js";
 import { exitCodeOf } from "../render/error.js";
 import { type CommandContext, type CommonOptions, withCommonOptions } from "./_context.js";
@@ -17,6 +17,7 @@ interface ProbeFlags extends CommonOptions, ProfileChoice {
   readonly image: string;
   readonly sha256?: string;
   readonly desktop: string;
+  readonly application?: string;
   readonly siblings: number;
   readonly out?: string;
 }
@@ -29,6 +30,7 @@ export function registerProbe(program: Command, context: CommandContext): void {
     .requiredOption("--image <file>", "a qcow2 or raw image")
     .option("--sha256 <hex>", "what the image must be; without it that claim stays unknown")
     .addOption(new Option("--desktop <name>", "what to start").choices(desktopNames).default("openbox"))
+    .option("--application <name>", `what to type into (default: the desktop's first): ${applicationsText()}`)
     .option("--siblings <count>", "how many to restore at the same time", countOption, 3)
     .addOption(profileOption())
     .option("--out <dir>", "the run's folder (default: a new one under DRUMS_HOME/evidence)");
@@ -43,6 +45,7 @@ export function registerProbe(program: Command, context: CommandContext): void {
           image: flags.image,
           expectedSha256: flags.sha256,
           desktop: flags.desktop,
+          application: flags.application,
           siblings: flags.siblings,
           profile: flags.profile,
           out: flags.out ?? join(home.evidence, runName(flags.desktop)),
@@ -57,6 +60,17 @@ export function registerProbe(program: Command, context: CommandContext): void {
       };
     }),
   );
+}
+
+function applicationsText(): string {
+  return desktopNames
+    .map(
+      (name) =>
+        `${findDesktop(name)
+          .applications.map((one) => one.name)
+          .join(", ")} on ${name}`,
+    )
+    .join("; ");
 }
 
 function runName(desktop: string): string {

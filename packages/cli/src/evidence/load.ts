@@ -1,14 +1,19 @@
+import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { decodePng, type Frame } from "@drums/readiness";
 import type { z } from "zod";
+import { type DocumentFormat, type DocumentVerdict, judgeDocument } from "../documents/judge.js";
 import { codeOf, messageOf } from "../errors.js";
 import { parseJsonRecord } from "../home.js";
 import { EVENTS, parseEvents, type StepEvent } from "./events.js";
 import { listContent } from "./manifest.js";
 import {
+  type Beside,
+  DOCUMENT,
   type FixedRecordName,
   type FixedValue,
+  folderOf,
   RECORDS,
   type RecordName,
   SCREENS,
@@ -44,10 +49,17 @@ export interface AttemptRecords {
   /** Lines of events.jsonl that are no events, or that it is missing. */
   readonly eventFaults: readonly string[];
   get<N extends FixedRecordName>(name: N): FixedValue<N>;
-  ofSibling<N extends SiblingRecordName>(sibling: number, name: N): SiblingValue<N>;
+  ofSibling<N extends SiblingRecordName>(sibling: Beside, name: N): SiblingValue<N>;
   text(name: TextName): string;
   screen(name: ScreenName): Frame;
-  siblingScreen(sibling: number, name: SiblingScreenName): Frame;
+  siblingScreen(sibling: Beside, name: SiblingScreenName): Frame;
+  /** A document as it was judged when the records were read. */
+  document(sibling: Beside, format: DocumentFormat): JudgedDocument;
+}
+
+/** A document of an attempt, judged from its bytes. */
+export interface JudgedDocument extends DocumentVerdict {
+  readonly sha256: string;
 }
 
 type Loaded = { readonly value: unknown } | { readonly absent: RecordAbsent };
@@ -81,27 +93,40 @@ function gettersOf(found: ReadonlyMap<string, Loaded>): Omit<AttemptRecords, "ev
   return {
     siblings: Array.from({ length: count }, (_, index) => index + 1),
     get: (name) => take(name),
-    ofSibling: (sibling, name) => take(`siblings/${sibling}/${name}`),
+    ofSibling: (sibling, name) => take(`${folderOf(sibling)}/${name}`),
     text: (name) => take(name),
     screen: (name) => take(name),
-    siblingScreen: (sibling, name) => take(`siblings/${sibling}/${name}`),
+    siblingScreen: (sibling, name) => take(`${folderOf(sibling)}/${name}`),
+    document: (sibling, format) => take(documentPath(sibling, format)),
   };
+}
+
+/** Where a document of a session lies in an attempt. */
+export function documentPath(sibling: Beside, format: DocumentFormat): string {
+  return `${folderOf(sibling)}/document.${format}`;
 }
 
 type Reader = (content: Buffer, path: string) => unknown;
 
 /** How a path of an attempt is read, or undefined where no claim wants it. */
 function readerOf(path: string): Reader | undefined {
-  const ofSibling = /^siblings\/\d+\/(.+)$/.exec(path)?.[1];
+  const ofSibling = /^(?:siblings\/\d+|second|twin)\/(.+)$/.exec(path)?.[1];
+  const format = DOCUMENT.exec(ofSibling ?? "")?.[1];
+  if (format !== undefined) return (content) => judgedDocument(content, format as DocumentFormat);
   if (path === EVENTS || includes(TEXTS, path)) return (content) => content.toString("utf8");
   if (includes(SCREENS, path) || includes(SIBLING_SCREENS, ofSibling)) return decodePng;
   const schema = schemaOf(RECORDS, path) ?? schemaOf(SIBLING_RECORDS, ofSibling);
   return schema && ((content) => parseJsonRecord(content.toString("utf8"), schema, path));
 }
 
+async function judgedDocument(content: Buffer, format: DocumentFormat): Promise<JudgedDocument> {
+  const sha256 = createHash("sha256").update(content).digest("hex");
+  return { ...(await judgeDocument(content, format)), sha256 };
+}
+
 async function load(folder: string, path: string, read: Reader): Promise<Loaded> {
   try {
-    return { value: read(await readFile(join(folder, path)), path) };
+    return { value: await read(await readFile(join(folder, path)), path) };
   } catch (error) {
     if (codeOf(error) === "ENOENT") return { absent: new RecordAbsent(path, false, `${path} is missing`) };
     return { absent: new RecordAbsent(path, true, `${path} cannot be read: ${messageOf(error)}`) };
@@ -129,10 +154,12 @@ export function watchReads(records: AttemptRecords, onRead: (path: string) => vo
     ...records,
     get: (name) => told(name, () => records.get(name)),
     ofSibling: (sibling, name) =>
-      told(`siblings/${sibling}/${name}` satisfies RecordName, () => records.ofSibling(sibling, name)),
+      told(`${folderOf(sibling)}/${name}` satisfies RecordName, () => records.ofSibling(sibling, name)),
     text: (name) => told(name, () => records.text(name)),
     screen: (name) => told(name, () => records.screen(name)),
     siblingScreen: (sibling, name) =>
-      told(`siblings/${sibling}/${name}`, () => records.siblingScreen(sibling, name)),
+      told(`${folderOf(sibling)}/${name}`, () => records.siblingScreen(sibling, name)),
+    document: (sibling, format) =>
+      told(documentPath(sibling, format), () => records.document(sibling, format)),
   };
 }

@@ -15,6 +15,13 @@ import {
 } from "./records/checkpoint.js";
 import { claimsRecord } from "./records/claims.js";
 import {
+  applicationRecord,
+  documentsRecord,
+  locksRecord,
+  shellRecord,
+  twinRecord,
+} from "./records/desktop.js";
+import {
   hostRecord,
   imageRecord,
   layersRecord,
@@ -51,9 +58,14 @@ export const RECORDS = {
   "bus.json": busRecord,
   "readiness.json": readinessRecord,
   "facts.json": factsRecord,
+  "shell.json": shellRecord,
+  "application.json": applicationRecord,
+  "locks.json": locksRecord,
   "token.json": tokenRecord,
   "marker.json": markerRecord,
   "processes.json": processesRecord,
+  "reference/facts.json": factsRecord,
+  "reference/shell.json": shellRecord,
   "audit.json": auditRecord,
   "dump.json": dumpRecord,
   "together.json": togetherRecord,
@@ -63,17 +75,29 @@ export const RECORDS = {
   "claims.json": claimsRecord,
 } as const;
 
-/** Records in the folder of each sibling, `siblings/N/`. */
+/**
+ * Records in the folder of each session beside the original: `siblings/N/`, `second/` (a sibling of a sibling), `twin/`
+ * (another session of the same image). Each has those that its part of the course writes.
+ */
 export const SIBLING_RECORDS = {
+  "audit.json": auditRecord,
+  "dump.json": dumpRecord,
   "restore.json": restoreRecord,
   "token.json": tokenRecord,
   "marker.json": markerRecord,
   "processes.json": processesRecord,
   "facts.json": factsRecord,
+  "shell.json": shellRecord,
+  "locks.json": locksRecord,
   "bus.json": busRecord,
   "namespaces.json": namespacesRecord,
   "typed.json": typedRecord,
+  "documents.json": documentsRecord,
+  "together.json": twinRecord,
 } as const;
+
+/** Documents in the folder of a session, as they were read from outside: `document.odt`. */
+export const DOCUMENT = /^document\.(odt|docx)$/;
 
 /** Raw texts of an attempt that claims read. */
 export const TEXTS = ["session/mountinfo.txt", "dump.log"] as const;
@@ -105,6 +129,8 @@ export const STEPS = [
   "boot",
   "bus",
   "readiness",
+  "twin",
+  "application",
   "token",
   "marker",
   "processes",
@@ -115,6 +141,7 @@ export const STEPS = [
   "sibling",
   "together",
   "typing",
+  "second",
   "original",
   "parity",
   "teardown",
@@ -130,12 +157,18 @@ export type TextName = (typeof TEXTS)[number];
 export type ScreenName = (typeof SCREENS)[number];
 export type SiblingScreenName = (typeof SIBLING_SCREENS)[number];
 
+/** A session beside the original: a sibling by its number, the sibling's own sibling, another of the same image. */
+export type Beside = number | "second" | "twin";
+
+/** Folder of a session beside the original. */
+export type BesideFolder = `siblings/${number}` | Exclude<Beside, number>;
+
 /** Name of any record with a schema. */
-export type RecordName = FixedRecordName | `siblings/${number}/${SiblingRecordName}`;
+export type RecordName = FixedRecordName | `${BesideFolder}/${SiblingRecordName}`;
 
 type SchemaOf<N extends RecordName> = N extends FixedRecordName
   ? Fixed[N]
-  : N extends `siblings/${number}/${infer S extends SiblingRecordName}`
+  : N extends `${BesideFolder}/${infer S extends SiblingRecordName}`
     ? OfSibling[S]
     : never;
 
@@ -145,4 +178,8 @@ export type RecordInput<N extends RecordName> = Omit<z.input<SchemaOf<N>>, "vers
 /** What reading a record gives. */
 export type RecordValue<N extends RecordName> = z.output<SchemaOf<N>>;
 export type FixedValue<N extends FixedRecordName> = z.output<Fixed[N]>;
+/** Folder of a session beside the original. */
+export function folderOf(beside: Beside): BesideFolder {
+  return typeof beside === "number" ? `siblings/${beside}` : beside;
+}
 export type SiblingValue<N extends SiblingRecordName> = z.output<OfSibling[N]>;

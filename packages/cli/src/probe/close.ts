@@ -31,6 +31,7 @@ async function drawSheet(attempt: Attempt, siblings: number): Promise<string | u
   const wanted = [
     { name: "screens/reference.png", label: "before the dump" },
     ...numbers.map((number) => ({ name: `siblings/${number}/screen-typed.png`, label: `sibling ${number}` })),
+    { name: "second/screen-typed.png", label: "sibling 1's own sibling" },
     { name: "original/screen.png", label: "the original, afterwards" },
   ];
   const frames: LabelledFrame[] = [];

@@ -1,30 +1,29 @@
-import { readFile, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Criu } from "@drums/criu";
 import { readHostBus } from "@drums/dbus-private";
-import { encodePng } from "@drums/readiness";
-import { createCheckpoint } from "../checkpoint/create.js";
-import { type LoadedCheckpoint, loadCheckpoint } from "../checkpoint/load.js";
-import { DrumsError, EXIT, messageOf } from "../errors.js";
+import { loadCheckpoint } from "../checkpoint/load.js";
+import { DrumsError, EXIT } from "../errors.js";
+import { type Beside, folderOf } from "../evidence/records.js";
 import type { Attempt } from "../evidence/writer.js";
 import { runQueue } from "../fork/queue.js";
-import { restoreSibling, type Sibling } from "../fork/sibling.js";
+import type { Sibling } from "../fork/sibling.js";
 import type { Home } from "../home.js";
 import { collectPreflight } from "../preflight/index.js";
-import { findDesktop } from "../recipes/find.js";
-import type { DesktopRecipe } from "../recipes/types.js";
+import type { ApplicationRecipe, DesktopRecipe } from "../recipes/types.js";
 import type { LiveSession } from "../session/open.js";
-import { INSIDE } from "../session/paths.js";
-import { removeSession } from "../session/remove.js";
 import { findResidue } from "../session/residue.js";
-import { type UpResult, upSession } from "../session/up.js";
-import { initOf, makeMarker, makeToken, observeProcesses, sight } from "./facts.js";
+import { upSession } from "../session/up.js";
+import { openApplication } from "./application.js";
+import { initOf, makeMarker, makeToken, observeProcesses } from "./facts.js";
+import { type GenerationTools, recordDump, recordRestore } from "./generation.js";
 import { readHostFacts } from "./host-facts.js";
-import { Looks } from "./looks.js";
+import { Looks, TYPED } from "./looks.js";
 import { type RulesFacts, recordBoot } from "./observer.js";
 import { readParity } from "./parity-facts.js";
 import type { ProbeRequest } from "./run.js";
-import { typeIntoMemory } from "./typing.js";
+import { type HeldSession, Sessions } from "./sessions.js";
+import { type ProbeTask, taskOf } from "./tasks/index.js";
 
 /** What a course is run with. */
 export interface CourseOptions {
@@ -32,55 +31,72 @@ export interface CourseOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** What is asked of a course: a probe's request with its recipes found. */
+export interface CourseRequest extends Omit<ProbeRequest, "desktop" | "application"> {
+  readonly desktop: DesktopRecipe;
+  readonly application: ApplicationRecipe;
+}
+
+/** Label of what is typed into the second generation. */
+const TYPED_AGAIN = "typed-again";
+
 /** One attempt's course, step by step, each step with its records. */
 export class Course {
   readonly #home: Home;
-  readonly #request: ProbeRequest;
+  readonly #request: CourseRequest;
   readonly #attempt: Attempt;
   readonly #options: CourseOptions;
-  readonly #checkpoint: string;
+  readonly #sessions: Sessions;
+  readonly #task: ProbeTask;
+  readonly #looks: Looks;
+  readonly #checkpoints: { readonly first: string; readonly second: string };
   /** By their numbers, from 1; one that could not be restored is not among them. */
   readonly #siblings = new Map<number, Sibling>();
-  readonly #sessionIds: string[] = [];
-  readonly #looks: Looks;
-  #up: UpResult | undefined;
   #token = "";
+  /** What was typed before the dump, and so begins what is read of each sibling. */
+  #remembered = "";
 
-  constructor(home: Home, request: ProbeRequest, attempt: Attempt, options: CourseOptions) {
+  constructor(home: Home, request: CourseRequest, attempt: Attempt, options: CourseOptions) {
+    const name = `probe-${process.pid}-${Date.now().toString(36)}`;
     this.#home = home;
     this.#request = request;
     this.#attempt = attempt;
     this.#options = options;
-    this.#looks = new Looks(attempt);
-    this.#checkpoint = `probe-${process.pid}-${Date.now().toString(36)}`;
+    this.#sessions = new Sessions(home, attempt);
+    this.#task = taskOf(request.application);
+    this.#looks = new Looks(attempt, { desktop: request.desktop, task: this.#task });
+    this.#checkpoints = { first: name, second: `${name}-second` };
   }
 
   /** From the machine's own facts to the original's state after all. Throws what ended it. */
   async run(): Promise<void> {
     await this.#step("host", async () => this.#attempt.record("host.json", await readHostFacts()));
     await this.#step("preflight", () => this.#preflight());
-    const original = await this.#bringUp();
-    await this.#before(original.live);
-    await this.#dump(original.live);
-    await this.#restore();
-    await this.#each("sibling", (live, number) => this.#looks.atSibling(live, number));
-    await this.#step("together", () => this.#looks.atAll(original.live, this.#siblings));
-    await this.#each("typing", (live, number) => this.#looks.whileTyping(live, number, this.#token));
-    await this.#step("original", () => this.#looks.atOriginal(original.live));
+    const { live } = await this.#bringUp();
+    await this.#step("twin", () => this.#twin(live));
+    await this.#before(live);
+    const tools = await this.#tools();
+    await this.#step("dump", () => this.#dump(live, tools, { name: this.#checkpoints.first, folder: "" }));
+    await this.#restore(tools);
+    await this.#each("sibling", (one, number) => this.#looks.atSibling(one, number));
+    await this.#step("together", () => this.#looks.atAll(live, this.#siblings));
+    await this.#each("typing", (one, number) =>
+      this.#type(one, { beside: number, who: `Sibling ${number}`, label: TYPED, before: this.#remembered }),
+    );
+    await this.#step("second", () => this.#second(tools));
+    await this.#step("original", () => this.#looks.atOriginal(live));
     await this.#step("parity", async () =>
-      this.#attempt.record("parity.json", await readParity(original.live, { layered: ["/usr/bin/Xvfb"] })),
+      this.#attempt.record("parity.json", await readParity(live, { layered: ["/usr/bin/Xvfb"] })),
     );
   }
 
   /** Takes down everything of the course, whatever was reached, then looks for what is left. Runs after an abort too. */
   async takeDown(): Promise<void> {
     await this.#attempt.step("teardown", async () => {
-      const faults = await this.#removeAll();
-      const residue = await findResidue({
-        home: this.#home,
-        sessionIds: this.#sessionIds,
-        folders: [join(this.#home.checkpoints, this.#checkpoint)],
-      });
+      const faults = await this.#sessions.endAll();
+      const folders = Object.values(this.#checkpoints).map((name) => join(this.#home.checkpoints, name));
+      for (const folder of folders) await rm(folder, { recursive: true, force: true });
+      const residue = await findResidue({ home: this.#home, sessionIds: this.#sessions.ids, folders });
       await this.#attempt.record("teardown.json", {
         ...residue,
         hostSocket: (await readHostBus()).identity ?? null,
@@ -88,35 +104,6 @@ export class Course {
       });
       if (faults.length > 0) throw takedownFailed(faults);
     });
-  }
-
-  /** The logs of a session's programs, kept before its folder goes. One that cannot be read is not there. */
-  async #keepLogs({ root, record }: LiveSession): Promise<void> {
-    const sibling = [...this.#siblings].find(([, { folder }]) => folder.id === record.id);
-    const folder = sibling === undefined ? "session" : `siblings/${sibling[0]}`;
-    const names = await root.list(INSIDE.logs).catch(() => []);
-    for (const name of names.filter((one) => /^[\w.-]+\.log$/.test(one))) {
-      const log = await root.readFile(`${INSIDE.logs}/${name}`, { larger: "tail" }).catch(() => undefined);
-      if (log !== undefined) await this.#attempt.file(`${folder}/logs/${name}`, log);
-    }
-  }
-
-  /** A log of the host's own making; one that was never written is not there. */
-  async #keepFile(name: string, path: string): Promise<void> {
-    const content = await readFile(path).catch(() => undefined);
-    if (content !== undefined) await this.#attempt.file(name, content);
-  }
-
-  async #removeAll(): Promise<string[]> {
-    const sessions = [...this.#siblings.values(), ...(this.#up ? [this.#up] : [])];
-    const faults: string[] = [];
-    for (const { live, folder } of sessions) {
-      await this.#keepLogs(live);
-      live.close();
-      await removeSession(this.#home, folder).catch((error: unknown) => faults.push(messageOf(error)));
-    }
-    await rm(join(this.#home.checkpoints, this.#checkpoint), { recursive: true, force: true });
-    return faults;
   }
 
   /** A step during which the abort came is interrupted, however far its work got. */
@@ -144,123 +131,158 @@ export class Course {
     });
   }
 
-  async #bringUp(): Promise<UpResult> {
+  async #bringUp(): Promise<HeldSession> {
+    const { desktop } = this.#request;
     await this.#looks.atHostBus();
-    this.#up = await upSession(this.#home, this.#request, {
+    const up = await upSession(this.#home, this.#upRequest(), {
       step: (name, body) => this.#step(name, body),
       observe: {
-        ...recordBoot(this.#attempt, { rules: rulesFacts(findDesktop(this.#request.desktop)) }),
-        failed: (live) => this.#keepLogs(live),
+        ...recordBoot(this.#attempt, { rules: rulesFacts(desktop, desktop.window) }),
+        failed: (live) => this.#sessions.keepLogs(live, "session"),
         created: async ({ id }) => {
-          this.#sessionIds.push(id);
+          this.#sessions.ids.push(id);
         },
         bused: (live) => this.#looks.atBus(live, "bus.json"),
       },
       signal: this.#options.signal,
     });
-    return this.#up;
+    return this.#sessions.hold({ ...up, evidence: "session" });
   }
 
-  /** What siblings must carry on: a token in a file and in a shell's memory, a marker, the processes. */
+  #upRequest() {
+    return { ...this.#request, desktop: this.#request.desktop.name };
+  }
+
+  /** A second session of the image beside the first: up, looked at, and gone again. */
+  async #twin(original: LiveSession): Promise<void> {
+    const up = await upSession(this.#home, this.#upRequest(), {
+      observe: {
+        created: async ({ id }) => {
+          this.#sessions.ids.push(id);
+        },
+      },
+      signal: this.#options.signal,
+    });
+    const twin = this.#sessions.hold({ ...up, evidence: folderOf("twin") });
+    await this.#looks.atTwin(original, twin.live);
+    await this.#sessions.end(twin);
+  }
+
+  /** What siblings must carry on: an application with what was typed into it, a token, a marker, the processes. */
   async #before(live: LiveSession): Promise<void> {
+    await this.#step("application", () => this.#open(live));
+    await this.#step("marker", async () => {
+      const marker = await makeMarker(live, `marked at ${new Date().toISOString()}`);
+      await this.#attempt.record("marker.json", marker);
+    });
+    await this.#step("processes", async () =>
+      this.#attempt.record("processes.json", await observeProcesses(initOf(live))),
+    );
+    await this.#step("reference", () => this.#looks.atReference(live));
+  }
+
+  async #open(live: LiveSession): Promise<void> {
+    const { desktop, application } = this.#request;
+    const { openedMs } = await openApplication(live, desktop, application, this.#options);
+    const content = await this.#task.read(live, TYPED);
     await this.#step("token", async () => {
       const token = await makeToken(live);
       await this.#attempt.record("token.json", token);
       this.#token = token.value;
-      await typeIntoMemory(live, token.value);
     });
-    await this.#step("marker", async () => {
-      await this.#attempt.record(
-        "marker.json",
-        await makeMarker(live, `marked at ${new Date().toISOString()}`),
-      );
-    });
-    await this.#step("processes", async () => {
-      await this.#attempt.record("processes.json", await observeProcesses(initOf(live)));
-    });
-    await this.#step("reference", async () => {
-      await this.#attempt.file("screens/reference.png", await encodePng(await live.frame()));
+    this.#remembered = await this.#task.prepare(live, this.#token);
+    await this.#attempt.record("application.json", {
+      name: application.name,
+      argv: application.argv === undefined ? null : [...application.argv],
+      process: application.process,
+      rules: rulesFacts(desktop, application.window),
+      openedMs,
+      place: this.#task.place(TYPED),
+      content,
+      remembered: this.#remembered,
     });
   }
 
-  async #dump(live: LiveSession): Promise<void> {
-    const criu = await this.#options.criu();
-    const report = await this.#step("dump", () =>
-      createCheckpoint(this.#home, live.record, {
-        name: this.#checkpoint,
-        criu,
-        onAudit: ({ verdict, durationMs, findings }) =>
-          this.#step("audit", () =>
-            this.#attempt.record("audit.json", {
-              verdict,
-              durationMs,
-              findings: findings.map((one) => ({ ...one })),
-            }),
-          ),
-        onLog: (path) => this.#keepFile("dump.log", path),
-        signal: this.#options.signal,
-      }),
-    );
-    const { dump, upper, startedMs, endedMs } = report;
-    await this.#attempt.record("dump.json", {
-      criu: { version: criu.version, source: criu.source, digest: criu.digest },
-      options: { ...dump.flags, leaveRunning: true },
-      startedMs,
-      endedMs,
-      report: { frozenMs: dump.frozenMs, totalMs: dump.totalMs, bytes: dump.bytes },
-      upper: { bytes: upper.bytes, reflink: upper.reflink },
-      original: await sight(initOf(live)),
-    });
+  async #tools(): Promise<GenerationTools> {
+    const { signal } = this.#options;
+    return { home: this.#home, attempt: this.#attempt, criu: await this.#options.criu(), signal };
+  }
+
+  #dump(
+    live: LiveSession,
+    tools: GenerationTools,
+    what: { readonly name: string; readonly folder: "" | "second/" },
+  ): Promise<void> {
+    const step = <T>(name: string, body: () => Promise<T>) =>
+      this.#step(what.folder === "" ? name : `${name}/second`, body);
+    return recordDump(live, tools, { ...what, step });
   }
 
   /** All at the same time: the claim is that they are independent, so they are not given turns. */
-  async #restore(): Promise<void> {
-    const criu = await this.#options.criu();
+  async #restore(tools: GenerationTools): Promise<void> {
     const { siblings: count } = this.#request;
     await this.#step("restore", async () => {
-      const checkpoint = await loadCheckpoint(this.#home, this.#checkpoint, { criu });
-      const outcomes = await runQueue(count, (number) => this.#restoreOne(checkpoint, criu, number), {
-        concurrency: count,
-        signal: this.#options.signal,
-      });
+      const checkpoint = await loadCheckpoint(this.#home, this.#checkpoints.first, tools);
+      const one = (number: number) =>
+        this.#step(`restore/${number}`, async () => {
+          const where = { folder: folderOf(number), ids: this.#sessions.ids };
+          const sibling = await recordRestore(checkpoint, tools, where);
+          this.#siblings.set(number, this.#sessions.hold({ ...sibling, evidence: where.folder }));
+        });
+      const outcomes = await runQueue(count, one, { concurrency: count, signal: this.#options.signal });
       const failed = outcomes.find((outcome) => outcome.status === "rejected");
       if (failed) throw failed.reason;
     });
   }
 
-  async #restoreOne(checkpoint: LoadedCheckpoint, criu: Criu, number: number): Promise<void> {
-    await this.#step(`restore/${number}`, async () => {
-      const sibling = await restoreSibling(this.#home, checkpoint, {
-        criu,
-        onFailed: ({ restore }) =>
-          this.#keepFile(`siblings/${number}/restore.log`, join(restore, "restore.log")),
-        onCreated: ({ id }) => {
-          this.#sessionIds.push(id);
-        },
-        signal: this.#options.signal,
-      });
-      this.#siblings.set(number, sibling);
-      const { report, startedMs, endedMs } = sibling;
-      await this.#keepFile(`siblings/${number}/restore.log`, report.logFile);
-      await this.#attempt.record(`siblings/${number}/restore.json`, {
-        pid: report.pid,
-        startTime: report.startTime,
-        startedMs,
-        endedMs,
-        criu: criu.version,
-      });
+  /** Types a sentence into a session, and gives what must be read there afterwards. */
+  async #type(
+    live: LiveSession,
+    work: {
+      readonly beside: Exclude<Beside, "twin">;
+      readonly who: string;
+      readonly label: string;
+      readonly before: string;
+    },
+  ): Promise<string> {
+    const { beside, who, label, before } = work;
+    const sentence = this.#task.sentence(who, this.#token);
+    const done = await this.#task.perform(live, { sentence, label });
+    const expected = `${before}${sentence}`;
+    await this.#looks.atWork(beside, done, { expected, place: this.#task.place(label) });
+    return `${expected}${this.#task.separator}`;
+  }
+
+  /** The first sibling, typed into already, is dumped itself and forked once. */
+  async #second(tools: GenerationTools): Promise<void> {
+    const first = this.#siblings.get(1);
+    if (first === undefined) return;
+    const { second: name } = this.#checkpoints;
+    await this.#dump(first.live, tools, { name, folder: "second/" });
+    const checkpoint = await loadCheckpoint(this.#home, name, tools);
+    const where = { folder: folderOf("second"), ids: this.#sessions.ids };
+    const sibling = await recordRestore(checkpoint, tools, where);
+    this.#sessions.hold({ ...sibling, evidence: where.folder });
+    await this.#looks.atSibling(sibling.live, "second");
+    const { separator } = this.#task;
+    const before = `${this.#remembered}${this.#task.sentence("Sibling 1", this.#token)}${separator}`;
+    await this.#type(sibling.live, {
+      beside: "second",
+      who: "Its own sibling",
+      label: TYPED_AGAIN,
+      before,
     });
   }
 
   /** A step for each sibling, one after another: what is looked at must not be hurried by the others. */
-  async #each(step: string, body: (live: LiveSession, number: number) => Promise<void>): Promise<void> {
+  async #each(step: string, body: (live: LiveSession, number: number) => Promise<unknown>): Promise<void> {
     for (const [number, { live }] of this.#siblings)
       await this.#step(`${step}/${number}`, () => body(live, number));
   }
 }
 
-function rulesFacts({ window }: DesktopRecipe): RulesFacts {
-  return { name: "default", ...(window && { window }) };
+function rulesFacts({ rules: name }: DesktopRecipe, window: DesktopRecipe["window"]): RulesFacts {
+  return { name, ...(window && { window }) };
 }
 
 function takedownFailed(faults: readonly string[]): DrumsError {

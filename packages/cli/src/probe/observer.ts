@@ -33,10 +33,11 @@ export function recordBoot(attempt: Attempt, { rules }: { readonly rules: RulesF
     reported: async ({ pid, cgroup, mountinfo, namespaces, uidMap }) =>
       attempt.record("session/report.json", { pid, cgroup, mountinfo, namespaces, uidMap }),
     shook: (handshake) => recordHandshake(attempt, handshake),
-    judged: async ({ verdict, frames, facts, polls, elapsedMs }) => {
+    judged: async ({ verdict, frames, facts, bus, polls, elapsedMs }) => {
       for (const [index, frame] of frames.entries())
         await attempt.file(`screens/before${index === 0 ? "" : `-${index + 1}`}.png`, await encodePng(frame));
       if (facts !== undefined) await attempt.record("facts.json", { facts: { ...facts } });
+      if (bus !== undefined) await attempt.record("shell.json", { bus });
       await attempt.record("readiness.json", {
         verdict: { name: verdict.name, ready: verdict.ready, reasons: [...verdict.reasons] },
         rules,

@@ -3,6 +3,7 @@ import type { StepEvent } from "../evidence/events.js";
 import type { RunFacts } from "../evidence/writer.js";
 import { openEvidence } from "../evidence/writer.js";
 import type { Home } from "../home.js";
+import { findApplication, findDesktop } from "../recipes/index.js";
 import { VERSION } from "../version.js";
 import { closeAttempt, type ProbeOutcome } from "./close.js";
 import { Course } from "./course.js";
@@ -12,6 +13,8 @@ export interface ProbeRequest {
   readonly image: string;
   readonly expectedSha256: string | undefined;
   readonly desktop: string;
+  /** What is typed into; default the first of the desktop's applications. */
+  readonly application?: string | undefined;
   readonly siblings: number;
   readonly profile: "hardened" | "compat";
   /** The evidence folder of the run. */
@@ -34,11 +37,22 @@ export async function runProbe(
   request: ProbeRequest,
   { criu, onStep = () => {}, signal }: ProbeOptions,
 ): Promise<ProbeOutcome> {
-  const { image, expectedSha256 = null, desktop, siblings, profile } = request;
-  const facts: RunFacts = { drums: VERSION, image, expectedSha256, desktop, siblings, profile };
+  const { image, expectedSha256 = null, siblings, profile } = request;
+  const desktop = findDesktop(request.desktop);
+  const application = findApplication(desktop, request.application);
+  const facts: RunFacts = {
+    drums: VERSION,
+    image,
+    expectedSha256,
+    desktop: desktop.name,
+    rules: desktop.rules,
+    task: application.task,
+    siblings,
+    profile,
+  };
   const run = await openEvidence(request.out, facts, { onStep });
   const attempt = await run.beginAttempt();
-  const course = new Course(home, request, attempt, { criu, signal });
+  const course = new Course(home, { ...request, desktop, application }, attempt, { criu, signal });
   const failure = await failureOf(() => course.run());
   const unclean = await failureOf(() => course.takeDown());
   return closeAttempt(attempt, {

@@ -10,8 +10,19 @@ import { testImage } from "../support/test-image.js";
 /** Every kind of step of a probe, in order; of steps for each sibling the first. */
 const STEPS = [
   ...["host", "preflight", "image", "mount", "layers", "boot", "bus", "readiness"],
-  ...["token", "marker", "processes", "reference", "audit", "dump", "restore", "restore/1"],
-  ...["sibling/1", "together", "typing/1", "original", "parity"],
+  ...[
+    "twin",
+    "application",
+    "token",
+    "marker",
+    "processes",
+    "reference",
+    "audit",
+    "dump",
+    "restore",
+    "restore/1",
+  ],
+  ...["sibling/1", "together", "typing/1", "second", "original", "parity"],
 ];
 
 describe("an interrupted probe", () => {

@@ -11,6 +11,8 @@ const FACTS: RunFacts = {
   image: "/images/desk.qcow2",
   expectedSha256: "ab".repeat(32),
   desktop: "openbox",
+  rules: "default",
+  task: "terminal",
   siblings: 3,
   profile: "hardened",
 };

@@ -3,7 +3,8 @@ import { type DesktopFacts, encodePng, type Frame } from "@drums/readiness";
 import type { RecordInput, RecordName } from "../../src/evidence/records.js";
 import type { Outcome } from "../../src/evidence/seal.js";
 import { sealAttempt } from "../../src/evidence/seal.js";
-import { type Attempt, openEvidence } from "../../src/evidence/writer.js";
+import { type Attempt, openEvidence, type RunFacts } from "../../src/evidence/writer.js";
+import { docx, odt } from "./documents.js";
 
 /** Values of every record of a run by name, with texts and frames beside them. */
 export type RunContent = Map<string, unknown>;
@@ -40,7 +41,7 @@ const FACTS: DesktopFacts = {
       title: "Terminal",
       instance: "xterm",
       class: "XTerm",
-      pid: 6,
+      pid: 5,
       geometry: { x: 40, y: 40, width: 300, height: 200 },
       mapped: true,
       managed: true,
@@ -73,6 +74,8 @@ export function goodRun(siblings = 3): RunContent {
   content.set("dump.log", "(00.1) Dumping finished successfully\n");
   checkpointRecords(set, siblings);
   for (let sibling = 1; sibling <= siblings; sibling++) siblingRecords(content, set, sibling);
+  twinRecords(content, set);
+  if (siblings > 0) secondRecords(content, set);
   return content;
 }
 
@@ -170,6 +173,17 @@ function sessionRecords(set: Set): void {
     waitedMs: 300,
   });
   set("facts.json", { facts: FACTS });
+  set("reference/facts.json", { facts: FACTS });
+  set("application.json", {
+    name: "xterm",
+    argv: null,
+    process: "xterm",
+    rules: { name: "default", window: { class: "XTerm", focused: true } },
+    openedMs: null,
+    place: "/home/user/typed.txt",
+    content: null,
+    remembered: "",
+  });
   set("token.json", { argv: ["/bin/sh"], exitCode: 0, value: TOKEN });
   set("marker.json", markerRecord());
   set("processes.json", processesRecord());
@@ -250,6 +264,83 @@ function siblingRecords(content: RunContent, set: Set, sibling: number): void {
   content.set(`${folder}/screen-typed.png`, desktopFrame(5 + sibling));
 }
 
+/** Makes a good run one of GNOME with Writer: the Shell's word, locks and documents. */
+export function withWriter(content: RunContent): RunContent {
+  const set = <N extends RecordName>(name: N, value: RecordInput<N>) => content.set(name, value);
+  const siblings = restoredIn(content);
+  set("reference/shell.json", SHELL);
+  set("locks.json", locksRecord(40));
+  for (let sibling = 1; sibling <= siblings; sibling++) {
+    set(`siblings/${sibling}/shell.json`, SHELL);
+    set(`siblings/${sibling}/locks.json`, locksRecord(40 + sibling));
+    documentRecords(content, `siblings/${sibling}`, `Sibling ${sibling} was here`);
+  }
+  documentRecords(content, "second", "Sibling 1 was here\nIts own sibling was here");
+  return content;
+}
+
+const SHELL: RecordInput<"shell.json"> = {
+  bus: { connected: true, shellOwned: true, overviewActive: false, monitors: 1, mute: [] },
+};
+
+function locksRecord(inode: number): RecordInput<"locks.json"> {
+  const procLocks = `1: OFDLCK ADVISORY  READ -1 fe:00:9 100 100\n2: POSIX  ADVISORY  WRITE 5 00:29:${inode} 0 EOF\n`;
+  const attempt = { argv: ["/usr/bin/python3"], exitCode: 0, stdout: "EAGAIN\n", control: "granted\n" };
+  return { path: "/home/user/draft.odt", inode: String(inode), procLocks, attempt };
+}
+
+/** Both documents of a session with a text in them, in the attempt and in its record. */
+export function documentRecords(
+  content: RunContent,
+  folder: `siblings/${number}` | "second",
+  text: string,
+): void {
+  const lines = text.split("\n");
+  const files = {
+    odt: odt(lines.map((line) => `<text:p>${line}</text:p>`).join("")),
+    docx: docx(lines.map((line) => `<w:p><w:r><w:t>${line}</w:t></w:r></w:p>`).join("")),
+  };
+  const documents = Object.entries(files).map(([format, bytes]) => ({
+    format: format as keyof typeof files,
+    path: `/home/user/typed.${format}`,
+    bytes: bytes.length,
+    sha256: createHash("sha256").update(bytes).digest("hex"),
+  }));
+  for (const [format, bytes] of Object.entries(files)) content.set(`${folder}/document.${format}`, bytes);
+  content.set(`${folder}/documents.json`, { documents });
+}
+
+/** Another session of the image, seen beside the original. */
+function twinRecords(content: RunContent, set: Set): void {
+  const original = { pid: 4000, startTime: 5000n, seenStartTime: 5000n };
+  const twin = { pid: 4100, startTime: 5100n, seenStartTime: 5100n };
+  set("twin/together.json", { observedMs: 60, original, twin });
+  set("twin/facts.json", { facts: FACTS });
+  set("twin/bus.json", busRecord(800));
+  set("twin/namespaces.json", { namespaces: namespaces(8000) });
+  content.set("twin/screen.png", desktopFrame(5));
+}
+
+/** The first sibling's own sibling. */
+function secondRecords(content: RunContent, set: Set): void {
+  set("second/audit.json", { verdict: "pass", durationMs: 3, findings: [] });
+  set("second/dump.json", {
+    criu: { version: "4.2.1", source: "bundle", digest: SUM },
+    options: { leaveRunning: true },
+    startedMs: 1000,
+    endedMs: 1100,
+    report: { frozenMs: 80, totalMs: 100, bytes: 2 ** 25 },
+    upper: { bytes: 4096, reflink: false },
+    original: { pid: 5001, startTime: 6001n, seenStartTime: 6001n },
+  });
+  set("second/token.json", { argv: ["/bin/cat"], exitCode: 0, value: TOKEN });
+  set("second/facts.json", { facts: FACTS });
+  const sentence = "Sibling 1 was here\nIts own sibling was here";
+  set("second/typed.json", { sentence, path: "/home/user/typed.txt", content: `${sentence}\n` });
+  content.set("second/screen.png", desktopFrame(6));
+  content.set("second/screen-typed.png", desktopFrame(9));
+}
+
 function busRecord(device: number): RecordInput<"bus.json"> {
   const host = file(20, 30);
   return {
@@ -297,21 +388,28 @@ export interface WriteOptions {
   readonly failing?: { readonly step: string; readonly error: Error };
   /** How many siblings were asked for. Default: as many as were restored. */
   readonly siblings?: number;
+  /** What kind of run it is. Default that of `goodRun`. */
+  readonly kind?: Pick<RunFacts, "rules" | "task">;
 }
 
 /** Writes a run's content as an attempt below `dir`, with its steps, and seals it. */
 export async function writeRun(
   dir: string,
   content: RunContent,
-  { failing, siblings = restoredIn(content) }: WriteOptions = {},
+  {
+    failing,
+    siblings = restoredIn(content),
+    kind = { rules: "default", task: "terminal" },
+  }: WriteOptions = {},
 ): Promise<{ attempt: Attempt; outcome: Outcome }> {
   const facts = {
     drums: "0.1.0",
     image: "/images/desk.qcow2",
     desktop: "openbox",
+    ...kind,
     siblings,
     profile: "hardened",
-  };
+  } as const;
   const attempt = await (await openEvidence(dir, { ...facts, expectedSha256: SUM })).beginAttempt();
   for (const step of STEPS) {
     if (step === failing?.step) {
@@ -322,6 +420,7 @@ export async function writeRun(
   }
   for (const [name, value] of content) {
     if (typeof value === "string") await attempt.text(name, value);
+    else if (value instanceof Uint8Array) await attempt.file(name, value);
     else if (name.endsWith(".png")) await attempt.file(name, await encodePng(value as Frame));
     else await attempt.json(name, { version: 1, ...(value as object) });
   }

@@ -15,6 +15,7 @@ export const originalUnharmed: ClaimRule = {
     const after = records.get("original/after.json");
     const token = records.get("token.json").value;
     const marker = records.get("marker.json").content;
+    const { content: before } = records.get("application.json");
     return [
       lives("the original", after.init),
       expect(
@@ -24,8 +25,8 @@ export const originalUnharmed: ClaimRule = {
       ),
       expect(after.marker === marker, "marker as before", "its marker is another"),
       expect(
-        after.typedContent === null,
-        `no ${after.typedPath}`,
+        after.typedContent === before,
+        before === null ? `no ${after.typedPath}` : `${after.typedPath} as before`,
         `${after.typedPath} holds ${JSON.stringify(after.typedContent)}`,
       ),
       ...likeReference(records.screen("original/screen.png"), records.screen("screens/reference.png")),

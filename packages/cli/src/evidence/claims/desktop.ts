@@ -1,6 +1,16 @@
 import { createHash } from "node:crypto";
-import type { DesktopFacts, Frame } from "@drums/readiness";
-import { defaultRules, fieldRecordRules, judge, type Rules, type Verdict } from "@drums/readiness";
+import {
+  type BusFacts,
+  type DesktopFacts,
+  defaultRules,
+  type Frame,
+  fieldRecordRules,
+  gnomeRules,
+  judge,
+  type Rules,
+  type Verdict,
+} from "@drums/readiness";
+import { wholeWord } from "../../session/boot/ready.js";
 import type { FixedValue } from "../records.js";
 import { type ClaimRule, expect, type Finding } from "./rule.js";
 
@@ -12,7 +22,11 @@ export const desktopUsable: ClaimRule = {
   check: (records) => {
     const { verdict, rules } = records.get("readiness.json");
     const frames = [records.screen("screens/before.png"), records.screen("screens/before-2.png")];
-    const again = judgeAgain(frames, records.get("facts.json").facts, rules);
+    const { facts } = records.get("facts.json");
+    const again = judgeAgain(
+      { frames, facts, bus: asksBus(rules) ? records.get("shell.json").bus : undefined },
+      rules,
+    );
     return [
       verdictFinding(again),
       expect(
@@ -24,13 +38,25 @@ export const desktopUsable: ClaimRule = {
   },
 };
 
+/** Rules as a record names them. */
+export type RulesValue = FixedValue<"readiness.json">["rules"];
+
+/** What is judged again. */
+export interface Seen {
+  readonly frames: readonly Frame[];
+  readonly facts: DesktopFacts;
+  /** Of a desktop whose rules ask the session bus. */
+  readonly bus: BusFacts | undefined;
+}
+
 /** Judges by rules that a record names. Throws where there are none of that name. */
-export function judgeAgain(
-  frames: readonly Frame[],
-  facts: DesktopFacts,
-  rules: FixedValue<"readiness.json">["rules"],
-): Verdict {
-  return judge({ frames, facts, rules: rulesFrom(rules) });
+export function judgeAgain({ frames, facts, bus }: Seen, rules: RulesValue): Verdict {
+  return judge({ frames, facts, ...(bus && { bus }), rules: rulesFrom(rules) });
+}
+
+/** True where rules want the session bus's word beside pixels and windows. */
+export function asksBus({ name }: RulesValue): boolean {
+  return name === "gnome";
 }
 
 /** A verdict of readiness as a finding. */
@@ -38,15 +64,12 @@ export function verdictFinding({ ready, name, reasons }: Verdict): Finding {
   return expect(ready, `${name}: ${reasons.join("; ")}`, `${name}: ${reasons.join("; ")}`);
 }
 
-function rulesFrom({ name, window }: FixedValue<"readiness.json">["rules"]): Rules {
+function rulesFrom({ name, window }: RulesValue): Rules {
+  const wanted = window === undefined ? {} : { window: { ...window, class: wholeWord(window.class) } };
   if (name === "field-record") return fieldRecordRules();
-  if (name !== "default") throw new Error(`there are no readiness rules named ${name}`);
-  if (window === undefined) return defaultRules();
-  return defaultRules({ window: { class: wholeWord(window.class), focused: window.focused } });
-}
-
-function wholeWord(text: string): RegExp {
-  return new RegExp(`^${text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}$`);
+  if (name === "gnome") return gnomeRules(wanted);
+  if (name === "default") return defaultRules(wanted);
+  throw new Error(`there are no readiness rules named ${name}`);
 }
 
 /** A program inside gave 16 hexadecimal characters and ended with 0. */

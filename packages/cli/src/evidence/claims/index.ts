@@ -1,13 +1,16 @@
-import type { AttemptRecords } from "../load.js";
+import { type AttemptRecords, RecordAbsent } from "../load.js";
 import type { Claim } from "../records/claims.js";
 import { allSteps, nothingLeft, originalUnharmed } from "./aftermath.js";
+import { application, documents, locksHeld, overviewLeft } from "./application.js";
 import { auditPassed, dumped, restoredTogether } from "./checkpoint.js";
 import { desktopUsable, marker, token } from "./desktop.js";
+import { secondGeneration, twoSessions } from "./generations.js";
 import { imageVerified, rootReadOnly, xvfbLayer } from "./image.js";
 import { type ClaimRule, computeClaim } from "./rule.js";
 import { handshake, overlay, privateBus } from "./session.js";
 import {
   ownSentence,
+  siblingApplication,
   siblingBus,
   siblingMarker,
   siblingMounts,
@@ -26,6 +29,9 @@ export const CLAIM_RULES: readonly ClaimRule[] = [
   overlay,
   privateBus,
   desktopUsable,
+  twoSessions,
+  application,
+  overviewLeft,
   token,
   marker,
   auditPassed,
@@ -36,17 +42,34 @@ export const CLAIM_RULES: readonly ClaimRule[] = [
   siblingProcesses,
   siblingScreen,
   siblingWindows,
+  siblingApplication,
+  locksHeld,
   siblingBus,
   siblingMounts,
   ownSentence,
+  documents,
+  secondGeneration,
   originalUnharmed,
   nothingLeft,
   allSteps,
 ];
 
-/** Computes every claim from an attempt's records, and from nothing else. */
+/** Computes every claim that a run of its kind can make, from an attempt's records and from nothing else. */
 export function computeClaims(records: AttemptRecords): Claim[] {
-  return CLAIM_RULES.map((rule) => computeClaim(rule, records));
+  const run = runOf(records);
+  return CLAIM_RULES.filter(({ applies }) => run === undefined || (applies?.(run) ?? true)).map((rule) =>
+    computeClaim(rule, records),
+  );
+}
+
+/** Undefined where it cannot be read: then no claim is left out. */
+function runOf(records: AttemptRecords) {
+  try {
+    return records.get("run.json");
+  } catch (error) {
+    if (error instanceof RecordAbsent) return undefined;
+    throw error;
+  }
 }
 
 /** True where every claim is established. */

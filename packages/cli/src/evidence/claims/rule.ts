@@ -1,7 +1,7 @@
 import { messageOf } from "../../errors.js";
 import { type AttemptRecords, RecordAbsent, watchReads } from "../load.js";
 import type { Claim } from "../records/claims.js";
-import type { StepName } from "../records.js";
+import type { FixedValue, StepName } from "../records.js";
 
 /** One thing that a rule found in the records. */
 export interface Finding {
@@ -16,6 +16,8 @@ export interface ClaimRule {
   readonly sentence: string;
   /** Steps of the probe that write its records: where one failed, a missing record is a failure and not "not reached". */
   readonly steps: readonly StepName[];
+  /** Whether a run of this kind can make it; default: every run. */
+  readonly applies?: (run: FixedValue<"run.json">) => boolean;
   /** What speaks for and against it. A record that is asked for and absent ends the check by RecordAbsent. */
   readonly check: (records: AttemptRecords) => readonly Finding[];
 }

@@ -1,7 +1,9 @@
 import { applicationWindows, changedRegion, type DesktopFacts, type Frame } from "@drums/readiness";
 import type { AttemptRecords } from "../load.js";
 import type { FileIdentity, ProcessEntry } from "../records/common.js";
-import { judgeAgain, markerFindings, tokenFindings, verdictFinding } from "./desktop.js";
+import type { Beside } from "../records.js";
+import { applicationWindow } from "./application.js";
+import { asksBus, judgeAgain, markerFindings, tokenFindings, verdictFinding } from "./desktop.js";
 import { distinctFrom } from "./identity.js";
 import { likeReference } from "./pixels.js";
 import { type ClaimRule, eachSibling, expect, type Finding } from "./rule.js";
@@ -77,17 +79,14 @@ export const siblingScreen: ClaimRule = {
 /** Each sibling is a usable desktop with the same windows. */
 export const siblingWindows: ClaimRule = {
   id: "sibling-windows",
-  sentence: "Each sibling is a usable desktop with the windows of before the dump.",
+  sentence: "Each sibling is a usable desktop by the same rule, with the windows of before the dump.",
   steps: ["sibling"],
   check: (records) => {
-    const { rules } = records.get("readiness.json");
-    const original = windowWords(records.get("facts.json").facts);
+    const original = windowWords(records.get("reference/facts.json").facts);
     return eachSibling(records, (sibling) => {
-      const { facts } = records.ofSibling(sibling, "facts.json");
-      const verdict = judgeAgain([records.siblingScreen(sibling, "screen.png")], facts, rules);
-      const own = windowWords(facts);
+      const own = windowWords(records.ofSibling(sibling, "facts.json").facts);
       return [
-        verdictFinding(verdict),
+        usable(records, sibling),
         expect(
           own === original,
           `windows: ${own}`,
@@ -95,6 +94,38 @@ export const siblingWindows: ClaimRule = {
         ),
       ];
     });
+  },
+};
+
+/** A restored session judged again by the rule that the application's window met before the dump. */
+export function usable(records: AttemptRecords, sibling: Beside): Finding {
+  const { rules } = records.get("application.json");
+  return verdictFinding(
+    judgeAgain(
+      {
+        frames: [records.siblingScreen(sibling, "screen.png")],
+        facts: records.ofSibling(sibling, "facts.json").facts,
+        bus: asksBus(rules) ? records.ofSibling(sibling, "shell.json").bus : undefined,
+      },
+      rules,
+    ),
+  );
+}
+
+/** In each sibling the application's window belongs to the same living process. */
+export const siblingApplication: ClaimRule = {
+  id: "sibling-application",
+  sentence: "In each sibling the application's window is identified by its process, as before the dump.",
+  steps: ["sibling"],
+  check: (records) => {
+    const application = records.get("application.json");
+    return eachSibling(records, (sibling) => [
+      applicationWindow(
+        application,
+        records.ofSibling(sibling, "facts.json").facts,
+        records.ofSibling(sibling, "processes.json").processes,
+      ),
+    ]);
   },
 };
 
@@ -168,7 +199,7 @@ function othersOf(
 /** What was typed into one sibling is in that one alone, in its file and on its screen. */
 export const ownSentence: ClaimRule = {
   id: "own-sentence",
-  sentence: "Each sibling got its own typed sentence and no other's, in the shell's file and in pixels.",
+  sentence: "Each sibling got its own typed sentence and no other's, as read from outside and in pixels.",
   steps: ["typing"],
   check: (records) =>
     eachSibling(records, (sibling) => {

@@ -34,12 +34,13 @@ export const restoreRecord = record({
 /** siblings/N/namespaces.json */
 export const namespacesRecord = record({ namespaces: namespaceIds });
 
-/** siblings/N/typed.json: a sentence typed into this one, and the shell's own effect on a file. */
+/** siblings/N/typed.json: what was typed into this one, and the application's own effect. */
 export const typedRecord = record({
+  /** All that the effect must hold: what was typed before the dump, if it is part of it, and this sibling's sentence. */
   sentence: z.string(),
-  /** Path inside the session of the file that the shell wrote. */
+  /** Where the effect was read: a path inside the session, or the window's title. */
   path: z.string(),
-  /** Its content read back; null where there is no such file. */
+  /** What was read there; null where there is nothing. */
   content: z.string().nullable(),
 });
 
@@ -56,7 +57,7 @@ export const originalRecord = record({
   /** Read back from the file that held it before. */
   token: z.string(),
   marker: z.string(),
-  /** The path that the siblings' shells wrote to. */
+  /** The place where the siblings' effect was read. */
   typedPath: z.string(),
   typedContent: z.string().nullable(),
 });

@@ -13,6 +13,9 @@ export const runRecord = record({
   /** The sha256 the image must have; null when the caller named none. */
   expectedSha256: sha256.nullable(),
   desktop: z.string(),
+  /** Which rules of readiness the desktop is judged by, and what is done in its application. */
+  rules: z.enum(["default", "gnome"]),
+  task: z.enum(["terminal", "writer", "browser"]),
   siblings: z.int().nonnegative().max(10_000),
   profile: z.string(),
 });

@@ -60,6 +60,16 @@ export async function awaitReady(
   }
 }
 
+/** What a desktop says of itself on its session bus; undefined where its recipe asks for no such word. */
+export async function lookAtShell(live: LiveSession, desktop: DesktopRecipe): Promise<BusFacts | undefined> {
+  const shell = watchSession(live, desktop, { answerMs: 5000 });
+  try {
+    return await shell?.facts();
+  } finally {
+    shell?.close();
+  }
+}
+
 /** The readiness rules of a desktop, with the window that is waited for. */
 export function rulesOf(
   desktop: Pick<DesktopRecipe, "rules" | "window">,
@@ -75,11 +85,16 @@ export function wholeWord(text: string): RegExp {
   return new RegExp(`^${text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}$`);
 }
 
-function watchSession(live: LiveSession, { rules, sessionBus }: DesktopRecipe): ShellWatch | undefined {
+function watchSession(
+  live: LiveSession,
+  { rules, sessionBus }: DesktopRecipe,
+  { answerMs }: { readonly answerMs?: number } = {},
+): ShellWatch | undefined {
   if (rules !== "gnome" || sessionBus === undefined) return undefined;
   const { idBase } = live.record.spec;
   const asRoot = idBase === undefined ? {} : { uid: idBase, gid: idBase };
   return watchShell({
+    ...(answerMs !== undefined && { answerMs }),
     connect: () => live.openSessionBus(sessionBus),
     muteNames: () => findMuteNames(() => live.connectBus(asRoot), { uid: 0 }),
   });
