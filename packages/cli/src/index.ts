@@ -9,8 +9,16 @@ export {
   type ClosedConnection,
   createCheckpoint,
 } from "./checkpoint/create.js";
+export { type CheckpointInspection, inspectCheckpoint } from "./checkpoint/inspect.js";
 export { type CheckpointSummary, summariseCheckpoints } from "./checkpoint/list.js";
 export { type LoadedCheckpoint, loadCheckpoint } from "./checkpoint/load.js";
+export {
+  type CheckpointUsers,
+  checkpointUsers,
+  collectDeleted,
+  type RemovedCheckpoint,
+  removeCheckpoint,
+} from "./checkpoint/remove.js";
 export {
   type CheckpointFolder,
   checkpointFolder,

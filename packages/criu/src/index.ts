@@ -17,6 +17,7 @@ export { auditSettled, type SettledAudit, type SettleOptions } from "./audit/set
 export { assertUsable, type CriuCheck, checkCriu } from "./check.js";
 export { type DumpOptions, type DumpReport, dump } from "./checkpoint/dump.js";
 export { imageBytes } from "./checkpoint/images.js";
+export { dumpedLimits, type Limits, ownLimits } from "./checkpoint/limits.js";
 export {
   assertRestorable,
   type CheckpointManifest,

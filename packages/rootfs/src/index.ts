@@ -11,6 +11,7 @@ export {
   type DesktopAudit,
   type DesktopAuditOptions,
 } from "./audit/desktop.js";
+export { ByteSource } from "./byte-source.js";
 export * from "./errors.js";
 export * from "./image/digest.js";
 export * from "./image/inspect.js";
@@ -45,3 +46,4 @@ export * from "./overlay/upper.js";
 export * from "./overlay/verify.js";
 export * from "./preflight.js";
 export { type Resolution, type ResolveOptions, resolveInRoot } from "./resolve.js";
+export { type TreeEntry, walkTree } from "./walk.js";

@@ -8,6 +8,7 @@ import {
   type Criu,
   type DumpReport,
   dump,
+  dumpedLimits,
   writeManifest,
 } from "@drums/criu";
 import { NAT } from "@drums/nsexec";
@@ -19,7 +20,8 @@ import type { Home } from "../home.js";
 import { isAlive, type ProcessIdentity } from "../session/identity.js";
 import type { SessionLayer, SessionRecord } from "../session/record.js";
 import { sessionFolder } from "../session/store.js";
-import { type CheckpointFolder, checkpointFolder, makeCheckpoint } from "./store.js";
+import { toPlace, withPlaces } from "./places.js";
+import { type CheckpointFolder, makeCheckpoint } from "./store.js";
 
 /** What a checkpoint came to. */
 export interface CheckpointReport {
@@ -143,23 +145,23 @@ async function describe(
 ): Promise<void> {
   const upper: SessionLayer = {
     kind: "upper",
-    path: checkpointFolder(home, folder.name).upper,
+    path: folder.upper,
     digest: await digestLayer(folder.upper),
     idmap: false,
   };
-  const layers = [upper, ...spec.layers];
+  const place = (path: string) => toPlace(path, { home, folder });
+  const placed = withPlaces({ ...spec, layers: [upper, ...spec.layers] }, place);
   await writeManifest(folder.path, {
     format: 1,
     createdAt: new Date().toISOString(),
     criu: { version: criu.version, digest: criu.digest },
     kernel: release(),
     flags: { ...report.flags },
-    layers: layers.map(({ path, digest }) => ({ name: path, digest })),
+    layers: [upper, ...spec.layers].map(({ path, digest }) => ({ name: place(path), digest })),
     externals: externals.map(({ mountPoint, key }) => ({ mountPoint, key })),
-    limits: {},
+    limits: await dumpedLimits(folder.images),
     session: {
-      ...spec,
-      layers,
+      ...placed,
       origin: { session: id, generation: lineage?.generation ?? 0 },
       closedConnections,
     },

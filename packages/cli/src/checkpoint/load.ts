@@ -1,10 +1,19 @@
-import { assertRestorable, type CheckpointFlags, type Criu, readManifest } from "@drums/criu";
+import {
+  assertRestorable,
+  type CheckpointFlags,
+  type CheckpointManifest,
+  type Criu,
+  CriuError,
+  ownLimits,
+  readManifest,
+} from "@drums/criu";
 import { digestLayer } from "@drums/rootfs";
 import { z } from "zod";
-import { DrumsError, EXIT } from "../errors.js";
+import { codeOf, DrumsError, EXIT } from "../errors.js";
 import type { Home } from "../home.js";
 import { type SessionSpec, sessionSpecSchema } from "../session/record.js";
-import { checkpointFolder, listCheckpoints } from "./store.js";
+import { fromPlace, type PlaceGround, withPlaces } from "./places.js";
+import { type CheckpointFolder, checkpointFolder, listCheckpoints } from "./store.js";
 
 /** A checkpoint that was found fit for a restore. */
 export interface LoadedCheckpoint {
@@ -28,23 +37,78 @@ const checkpointSessionSchema = sessionSpecSchema.extend({
 
 /**
  * Reads a checkpoint and refuses one that this CRIU, or its layers as they are now, could not restore.
- * @throws DrumsError NO_CHECKPOINT; CriuError CRIU_VERSION_MISMATCH, LAYER_CHANGED, MANIFEST_INVALID
+ * @throws DrumsError NO_CHECKPOINT; CriuError CRIU_VERSION_MISMATCH, LAYER_CHANGED, LIMIT_TOO_LOW,
+ *   MANIFEST_INVALID
  */
 export async function loadCheckpoint(
   home: Home,
   name: string,
   { criu }: { readonly criu: Criu },
 ): Promise<LoadedCheckpoint> {
+  const { folder, manifest, spec, origin } = await openCheckpoint(home, name);
+  const layers = await layerDigests(spec);
+  assertRestorable(manifest, {
+    criu,
+    layers,
+    externals: manifest.externals,
+    limits: await ownLimits(),
+  });
+  const externalKeys = manifest.externals.map(({ key }) => key);
+  return { name, images: folder.images, spec, origin, flags: manifest.flags, externalKeys };
+}
+
+/** A checkpoint as its manifest has it, whatever became of what it stands on. */
+export interface OpenedCheckpoint {
+  readonly folder: CheckpointFolder;
+  readonly manifest: CheckpointManifest;
+  /** With absolute paths. */
+  readonly spec: SessionSpec;
+  readonly origin: LoadedCheckpoint["origin"];
+}
+
+/** Reads a checkpoint's manifest. @throws DrumsError NO_CHECKPOINT; CriuError MANIFEST_INVALID, MANIFEST_UNREADABLE */
+export async function openCheckpoint(home: Home, name: string): Promise<OpenedCheckpoint> {
   const folder = checkpointFolder(home, name);
   if (!(await listCheckpoints(home)).includes(name)) throw missing(home, name);
   const manifest = await readManifest(folder.path);
-  const { origin, ...spec } = checkpointSessionSchema.parse(manifest.session);
-  const layers = await Promise.all(
-    spec.layers.map(async ({ path }) => ({ name: path, digest: await digestLayer(path) })),
-  );
-  assertRestorable(manifest, { criu, layers, externals: manifest.externals });
-  const externalKeys = manifest.externals.map(({ key }) => key);
-  return { name, images: folder.images, spec, origin, flags: manifest.flags, externalKeys };
+  return { folder, manifest, ...sessionOf(manifest, { home, folder }) };
+}
+
+/** What a manifest's siblings are made of. @throws CriuError MANIFEST_INVALID */
+export function sessionOf(
+  { session }: CheckpointManifest,
+  ground: PlaceGround,
+): Pick<OpenedCheckpoint, "spec" | "origin"> {
+  try {
+    const placed = withPlaces(session, (path) => fromPlace(path, ground));
+    const { origin, ...spec } = checkpointSessionSchema.parse(placed);
+    return { spec, origin };
+  } catch (cause) {
+    if (!(cause instanceof z.ZodError)) throw cause;
+    throw new CriuError(
+      "MANIFEST_INVALID",
+      `${ground.folder.path} describes no session: ${z.prettifyError(cause)}`,
+      {
+        hint: "It was written by another version of drums, or damaged: make the checkpoint again",
+        cause,
+        facts: { path: ground.folder.path },
+      },
+    );
+  }
+}
+
+/** The digests of a session's layers as they are now, in the form that `assertRestorable` compares. */
+export function layerDigests({ layers }: SessionSpec): Promise<{ name: string; digest: string }[]> {
+  return Promise.all(layers.map(digestOf));
+}
+
+/** A layer that is not there has a digest that no other has, so that it is refused by name. */
+async function digestOf({ path }: { readonly path: string }): Promise<{ name: string; digest: string }> {
+  const digest = await digestLayer(path).catch((error: unknown) => {
+    if (codeOf(error) === "ENOENT") return "missing";
+    throw error;
+  });
+  return { name: path, digest };
 }
 
 function missing(home: Home, name: string): DrumsError {

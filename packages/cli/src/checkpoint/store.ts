@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf, DrumsError, EXIT } from "../errors.js";
@@ -12,8 +13,12 @@ export interface CheckpointFolder {
   readonly images: string;
   /** The session's upper as it was at the dump's moment: a read-only layer for siblings. */
   readonly upper: string;
+  /** Further layers that came with an imported checkpoint, by number. */
+  readonly layers: string;
   /** CRIU's log and statistics of the dump. */
   readonly log: string;
+  /** Says that the checkpoint is deleted and that its layers alone are kept. */
+  readonly deleted: string;
 }
 
 const UNFINISHED = ".unfinished";
@@ -57,10 +62,24 @@ export async function makeCheckpoint<T>(
   }
 }
 
-/** Names of all finished checkpoints, in order. */
+/** Names of all finished checkpoints, in order; deleted ones whose layers are kept are none. */
 export async function listCheckpoints(home: Home): Promise<string[]> {
-  const names = await entries(home.checkpoints);
-  return names.filter((name) => !name.endsWith(UNFINISHED)).sort();
+  const names = (await finishedNames(home)).filter((name) => !isDeleted(checkpointFolder(home, name)));
+  return names.sort();
+}
+
+/** Names of deleted checkpoints whose layers are kept for what stands on them. */
+export async function listDeleted(home: Home): Promise<string[]> {
+  return (await finishedNames(home)).filter((name) => isDeleted(checkpointFolder(home, name)));
+}
+
+/** Whether a checkpoint was deleted. A restore asks once its record names the checkpoint's layers. */
+export function isDeleted({ deleted }: CheckpointFolder): boolean {
+  return existsSync(deleted);
+}
+
+async function finishedNames(home: Home): Promise<string[]> {
+  return (await entries(home.checkpoints)).filter((name) => !name.endsWith(UNFINISHED));
 }
 
 /** Removes what killed processes left of checkpoints in the making; returns the paths. */
@@ -84,7 +103,15 @@ async function isOwned(path: string): Promise<boolean> {
 }
 
 function folderAt(name: string, path: string): CheckpointFolder {
-  return { name, path, images: join(path, "images"), upper: join(path, "upper"), log: join(path, "dump") };
+  return {
+    name,
+    path,
+    images: join(path, "images"),
+    upper: join(path, "upper"),
+    layers: join(path, "layers"),
+    log: join(path, "dump"),
+    deleted: join(path, "deleted.json"),
+  };
 }
 
 async function isThere(path: string): Promise<boolean> {
@@ -112,6 +139,9 @@ function exists(name: string, path: string): DrumsError {
     exitCode: EXIT.usage,
     what: `there is a checkpoint ${JSON.stringify(name)} already`,
     where: path,
+    ...(isDeleted(folderAt(name, path)) && {
+      why: "it is deleted, and its layers are kept for siblings of it",
+    }),
     hint: `choose another name; \`drums rm ${name}\` removes the old one, \`drums gc\` one that was never finished`,
   });
 }

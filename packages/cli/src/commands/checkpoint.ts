@@ -1,28 +1,41 @@
 import type { Command } from "commander";
 import { createCheckpoint } from "../checkpoint/create.js";
 import { criuFor } from "../criu.js";
+import { DrumsError, EXIT } from "../errors.js";
 import { durationText } from "../render/style.js";
 import { findSession } from "../session/store.js";
 import { type CommandContext, type CommonOptions, withCommonOptions } from "./_context.js";
+import { registerExport, registerImport } from "./checkpoint-archive.js";
+import { registerInspectCheckpoint } from "./checkpoint-inspect.js";
 
-/** `drums checkpoint S --name C`: a frozen moment of a session, which runs on. */
+interface CheckpointFlags extends CommonOptions {
+  readonly name?: string;
+}
+
+/** `drums checkpoint S --name C`: a frozen moment of a session, which runs on; and what is done with checkpoints. */
 export function registerCheckpoint(program: Command, context: CommandContext): void {
   const command = program
     .command("checkpoint")
     .description("freeze a session into a checkpoint; the session runs on")
-    .argument("<session>")
-    .requiredOption("--name <name>", "the checkpoint's name");
-  withCommonOptions(command).action((session: string, flags: CommonOptions & { readonly name: string }) =>
+    .argument("[session]")
+    .option("--name <name>", "the checkpoint's name")
+    // Without it the options of `checkpoint inspect C --json` would be taken as this command's own.
+    .enablePositionalOptions();
+  registerInspectCheckpoint(command, context);
+  registerExport(command, context);
+  registerImport(command, context);
+  withCommonOptions(command).action((session: string | undefined, { name, ...flags }: CheckpointFlags) =>
     context.run(flags, async ({ home, progress, signal }) => {
+      if (session === undefined || name === undefined) throw incomplete();
       const record = await (await findSession(home, session)).read();
       const criu = await criuFor(home, progress);
       const { path, audit, dump, upper, closedConnections } = await progress.step("dump", () =>
-        createCheckpoint(home, record, { name: flags.name, criu, signal }),
+        createCheckpoint(home, record, { name, criu, signal }),
       );
       const { frozenMs, totalMs, bytes } = dump;
       return {
         document: {
-          name: flags.name,
+          name,
           path,
           session: record.id,
           criu: criu.version,
@@ -34,7 +47,7 @@ export function registerCheckpoint(program: Command, context: CommandContext): v
           closedConnections,
         },
         text: [
-          flags.name,
+          name,
           `  ${(bytes / 2 ** 20).toFixed(1)} MiB, frozen for ${durationText(frozenMs)}`,
           ...closedConnections.map(
             ({ ends, process }) => `  ${process}'s connection ${ends} goes on here and is closed in siblings`,
@@ -44,4 +57,13 @@ export function registerCheckpoint(program: Command, context: CommandContext): v
       };
     }),
   );
+}
+
+function incomplete(): DrumsError {
+  return new DrumsError({
+    code: "USAGE",
+    exitCode: EXIT.usage,
+    what: "a checkpoint is made of a session and needs a name",
+    hint: "drums checkpoint SESSION --name NAME",
+  });
 }

@@ -5,6 +5,7 @@ import type { FreshMachine } from "@drums/nsexec";
 import { readMountinfo } from "@drums/nsexec/proc";
 import { mountRoot, verifyOverlay } from "@drums/rootfs";
 import type { LoadedCheckpoint } from "../checkpoint/load.js";
+import { assertNotDeleted } from "../checkpoint/remove.js";
 import { kernelCacheFor } from "../criu.js";
 import { DrumsError } from "../errors.js";
 import { monotonicMs } from "../evidence/clock.js";
@@ -61,6 +62,7 @@ export async function restoreSibling(
   onCreated?.(folder);
   try {
     const record = await firstRecord(folder, checkpoint);
+    assertNotDeleted(home, checkpoint.name);
     const stages = restoreStages(folder, record);
     const restored = await restoreInto(home, folder, checkpoint, { criu, signal, stages });
     const { pid, startTime } = restored.report;

@@ -34,6 +34,13 @@ export function durationText(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, "0")} s`;
 }
 
+/** A size for people: `12 B`, `3.4 KiB`, `1.2 GiB`. */
+export function bytesText(bytes: number): string {
+  const power = bytes < 1024 ? 0 : Math.min(4, Math.floor(Math.log2(bytes) / 10));
+  const unit = ["B", "KiB", "MiB", "GiB", "TiB"][power] ?? "";
+  return `${power === 0 ? bytes : (bytes / 1024 ** power).toFixed(1)} ${unit}`;
+}
+
 /** Replaces control characters, which a record may hold and a terminal would obey. */
 export function printable(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for

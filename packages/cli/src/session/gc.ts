@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { collectRoots } from "@drums/rootfs";
+import { collectDeleted } from "../checkpoint/remove.js";
 import { collectUnfinished } from "../checkpoint/store.js";
 import { DrumsError, messageOf } from "../errors.js";
 import type { Home } from "../home.js";
@@ -41,7 +42,7 @@ export async function collectGarbage(home: Home): Promise<Collected> {
         collected.sessions.push(id);
       });
   await attempt(async () => {
-    collected.checkpoints.push(...(await collectUnfinished(home)));
+    collected.checkpoints.push(...(await collectUnfinished(home)), ...(await collectDeleted(home)));
   });
   await attempt(async () => {
     const { removed, failed } = await collectRoots({

@@ -38,13 +38,57 @@ export async function nextIdBase(home: Home, { proc = "/proc" }: IdRangeOptions 
   });
 }
 
+/** What {@link assertRangeFree} may pass over. */
+export interface RangeClaim {
+  /** Digests of dumped uppers: who stands on one of them too is of the same family and shares the range. */
+  readonly family: readonly string[];
+  /** Name of the claiming record's own folder. */
+  readonly except: string;
+}
+
+/** Refuses a range that a session or checkpoint of this home has and that is of another family. @throws DrumsError ID_RANGE_TAKEN */
+export async function assertRangeFree(
+  home: Home,
+  base: number,
+  { family, except }: RangeClaim,
+): Promise<void> {
+  const texts = [
+    ...(await recordsIn(home.sessions, "session.json")),
+    ...(await recordsIn(home.checkpoints, "checkpoint.json")),
+  ];
+  const users = texts.filter(({ folder, text }) => folder !== except && basesOf(text).includes(base));
+  const strangers = users.filter(({ text }) => !family.some((digest) => text.includes(`"${digest}"`)));
+  const isRange = base % RANGE_SIZE === 0 && base >= FIRST_BASE && base <= LAST_BASE;
+  if (isRange && strangers.length === 0) return;
+  throw new DrumsError({
+    code: "ID_RANGE_TAKEN",
+    exitCode: EXIT.usage,
+    what: `the range of ids from ${base} cannot be used here`,
+    where: home.path,
+    why: isRange
+      ? `it is that of ${strangers.map(({ folder }) => folder).join(", ")}`
+      : "it is none that drums gives to sessions",
+    hint: "remove what has the range, or import into a home where it is free",
+  });
+}
+
 /** The ranges that records name. Read as text: a record of another version still holds its range. */
 async function basesIn(folder: string, file: string): Promise<number[]> {
-  const names = await readdir(folder).catch(() => []);
-  const texts = names.map((name) => readFile(join(folder, name, file), "utf8").catch(() => ""));
-  return (await Promise.all(texts)).flatMap((text) =>
-    [...text.matchAll(/"idBase":\s*(\d+)/g)].map(([, base]) => Number(base)),
+  return (await recordsIn(folder, file)).flatMap(({ text }) => basesOf(text));
+}
+
+async function recordsIn(room: string, file: string): Promise<{ folder: string; text: string }[]> {
+  const names = await readdir(room).catch(() => []);
+  return Promise.all(
+    names.map(async (folder) => ({
+      folder,
+      text: await readFile(join(room, folder, file), "utf8").catch(() => ""),
+    })),
   );
+}
+
+function basesOf(text: string): number[] {
+  return [...text.matchAll(/"idBase":\s*(\d+)/g)].map(([, base]) => Number(base));
 }
 
 /** Every range that a live process's map touches (user_namespaces(7)): the host ids are the second field. */

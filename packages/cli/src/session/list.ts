@@ -63,17 +63,3 @@ async function summarise(record: SessionRecord): Promise<SessionSummary> {
 async function countProcesses({ init }: SessionRecord): Promise<number> {
   return init === undefined ? 0 : (await listPidNamespace(init.pid)).length;
 }
-
-/** Ids of the sessions whose root has a layer of this checkpoint. */
-export async function checkpointUsers(home: Home, checkpoint: string): Promise<string[]> {
-  const folder = `${home.entry("checkpoints", checkpoint)}/`;
-  const records = await Promise.all(
-    (await listSessionIds(home)).map((id) =>
-      sessionFolder(home, id)
-        .read()
-        .catch(() => undefined),
-    ),
-  );
-  const users = records.filter((record) => record?.spec.layers.some(({ path }) => path.startsWith(folder)));
-  return users.flatMap((record) => (record === undefined ? [] : [record.id]));
-}

@@ -1,27 +1,14 @@
+import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { decodePng } from "@drums/readiness";
 import { expect } from "vitest";
 import { testNeeding } from "../../../../tools/testing/needs.js";
-import type { Home } from "../../src/home.js";
-import { runProgram } from "../../src/program.js";
 import { endProcess } from "../../src/session/end-process.js";
+import { drums } from "../support/drums.js";
 import { DESKTOP_NEEDS, withTestHome } from "../support/test-home.js";
 import { testImage } from "../support/test-image.js";
-
-/** Runs a command line with --json and gives its status and document. */
-async function drums(home: Home, ...argv: string[]) {
-  const out: string[] = [];
-  const err: string[] = [];
-  const status = await runProgram([...argv.slice(0, 1), "--json", "--home", home.path, ...argv.slice(1)], {
-    stdout: { write: (text: string) => out.push(text) > 0 },
-    stderr: { write: (text: string) => err.push(text) > 0 },
-    env: { PATH: process.env.PATH ?? "" },
-    signal: new AbortController().signal,
-  });
-  return { status, document: JSON.parse(out.join("") || "null"), err: err.join("") };
-}
 
 testNeeding(DESKTOP_NEEDS, "up, ps, exec, shot, checkpoint, fork and rm do what they say", async () => {
   const { path, sha256 } = await testImage();
@@ -66,11 +53,31 @@ testNeeding(DESKTOP_NEEDS, "up, ps, exec, shot, checkpoint, fork and rm do what 
     const siblings: string[] = fork.document.siblings.map((one: { id: string }) => one.id);
     expect(new Set(siblings).size).toBe(2);
 
+    const upper = join(home.checkpoints, "c1", "upper");
     expect(await drums(home, "rm", "c1")).toMatchObject({
-      status: 2,
-      document: { error: { code: "CHECKPOINT_IN_USE" } },
+      status: 0,
+      document: { removed: ["c1"], kept: [{ name: "c1", keptFor: [...siblings].sort() }] },
     });
-    expect(await drums(home, "rm", id, ...siblings, "c1")).toMatchObject({ status: 0 });
+    expect((await drums(home, "ps")).document.checkpoints).toEqual([]);
+    expect(await readdir(join(home.checkpoints, "c1"))).toEqual(["deleted.json", "upper"]);
+    expect(await drums(home, "fork", "c1")).toMatchObject({
+      status: 2,
+      document: { error: { code: "NO_CHECKPOINT" } },
+    });
+    expect(await drums(home, "checkpoint", id, "--name", "c1")).toMatchObject({
+      status: 2,
+      document: { error: { code: "CHECKPOINT_EXISTS" } },
+    });
+    const [first = "", second = ""] = siblings;
+    expect(await drums(home, "exec", first, "--", "cat", "/etc/hostname")).toMatchObject({ status: 0 });
+    expect(await drums(home, "checkpoint", second, "--name", "c2")).toMatchObject({ status: 0 });
+    expect(await drums(home, "rm", id, ...siblings)).toMatchObject({ status: 0 });
+    expect(await drums(home, "gc")).toMatchObject({ document: { checkpoints: [] } });
+    expect(existsSync(upper)).toBe(true);
+    const again = await drums(home, "fork", "c2");
+    expect(again).toMatchObject({ status: 0, document: { failures: [] } });
+    expect(await drums(home, "rm", "c2", again.document.siblings[0].id)).toMatchObject({ status: 0 });
+    expect(await readdir(home.checkpoints)).toEqual([]);
     expect((await drums(home, "ps")).document).toEqual({ sessions: [], checkpoints: [] });
     expect(await drums(home, "gc")).toMatchObject({
       status: 0,

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { CriuError } from "../errors.js";
 import type { Criu } from "../install/find.js";
 import { compareVersions } from "../install/version.js";
+import type { Limits } from "./limits.js";
 
 const FILE = "checkpoint.json";
 const digest = z.string().min(1);
@@ -27,8 +28,8 @@ export const checkpointManifestSchema = z.object({
   /** Lower layers, the uppermost first, as they were at the dump. */
   layers: z.array(z.object({ name: z.string(), digest })),
   externals: z.array(z.object({ mountPoint: z.string(), key: z.string() })),
-  /** Limits of the session by name, such as `nofile`: the restoring process needs at least these. */
-  limits: z.record(z.string(), z.number()),
+  /** Hard limits of the session by name, such as `nofile`; null is unlimited. A restore needs at least these. */
+  limits: z.record(z.string(), z.number().nullable()),
   /** The session's own description; this package does not look into it. */
   session: z.record(z.string(), z.unknown()),
   /** Image files with their sizes, and their sha256 where it was asked for. */
@@ -86,7 +87,7 @@ export interface RestoreGround {
   /** Externals that will be bound, by key. */
   readonly externals?: readonly { readonly key: string }[];
   /** Limits of this process by the manifest's names. A lower one would silently cap the restored tasks. */
-  readonly limits?: Readonly<Record<string, number>>;
+  readonly limits?: Limits;
   /** Accept a CRIU newer than the checkpoint's; newer ones read older images. Default false. */
   readonly allowNewer?: boolean;
 }
@@ -119,13 +120,14 @@ function assertExternals(manifest: CheckpointManifest, { externals = [] }: Resto
 function assertLimits(manifest: CheckpointManifest, { limits = {} }: RestoreGround): void {
   for (const [name, needed] of Object.entries(manifest.limits)) {
     const found = limits[name];
-    if (found === undefined || found >= needed) continue;
+    if (found === undefined || found === null || (needed !== null && found >= needed)) continue;
+    const wanted = needed ?? "unlimited";
     throw new CriuError(
       "LIMIT_TOO_LOW",
-      `The limit ${name} is ${found} here, the checkpoint needs ${needed}`,
+      `The limit ${name} is ${found} here, the checkpoint needs ${wanted}`,
       {
-        hint: `Start drums with a higher limit (ulimit), at least ${needed}`,
-        facts: { limit: name, needed, found },
+        hint: `Start drums with a higher hard limit (ulimit -H), at least ${wanted}`,
+        facts: { limit: name, needed: wanted, found },
       },
     );
   }

@@ -115,4 +115,16 @@ describe("before CRIU is called", () => {
       }),
     );
   });
+
+  test("a limit where the checkpoint had none is refused, and none suits every checkpoint", () => {
+    const unlimited = { ...MANIFEST, limits: { nofile: null } };
+    expect(() => assertRestorable(unlimited, { ...GROUND, limits: { nofile: null } })).not.toThrow();
+    expect(() => assertRestorable(MANIFEST, { ...GROUND, limits: { nofile: null } })).not.toThrow();
+    expect(() => assertRestorable(unlimited, { ...GROUND, limits: { nofile: 256 } })).toThrowError(
+      expect.objectContaining({
+        code: "LIMIT_TOO_LOW",
+        facts: expect.objectContaining({ needed: "unlimited" }),
+      }),
+    );
+  });
 });

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { testNeeding } from "../../../../tools/testing/needs.js";
 import { pstree_entrySchema } from "../../src/gen/images_pb.js";
 import { MAGIC } from "../../src/images/reader.js";
-import { dump, inspectImages } from "../../src/index.js";
+import { dump, dumpedLimits, inspectImages, ownLimits } from "../../src/index.js";
 import { CRIU_NEEDS, testCriu } from "../helpers/criu.js";
 import { COUNT, launchTiny, until } from "../helpers/session.js";
 
@@ -61,6 +61,7 @@ testNeeding(CRIU_NEEDS, "a dump is read without CRIU: its tree, files, memory an
 
   expect(mounts.map(({ mountPoint }) => mountPoint)).toEqual(expect.arrayContaining(["/", "/proc", "/tmp"]));
   expect(idMaps).toBeUndefined();
+  expect(await dumpedLimits(folder)).toEqual(await ownLimits());
 
   const core = join(folder, "core-1.img");
   writeFileSync(core, readFileSync(core).subarray(0, -5));

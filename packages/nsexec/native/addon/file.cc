@@ -1,9 +1,10 @@
-// Files by descriptor and without following links: openat2(2), readlinkat(2), flock(2), xattr(7).
+// Files by descriptor and without following links: openat2(2), readlinkat(2), mknod(2), flock(2), xattr(7).
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/limits.h>
 #include <linux/openat2.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -45,6 +46,13 @@ static Napi::Value Lgetxattr(const Napi::CallbackInfo& info) {
   return Napi::Buffer<char>::Copy(info.Env(), value.data(), static_cast<size_t>(length));
 }
 
+static Napi::Value Mknod(const Napi::CallbackInfo& info) {
+  const std::string path = info[0].As<Napi::String>();
+  if (mknod(path.c_str(), static_cast<mode_t>(ToInt(info[1])), static_cast<dev_t>(ToU64(info[2]))) != 0)
+    ThrowErrno(info.Env(), errno, "mknod", path);
+  return info.Env().Undefined();
+}
+
 static Napi::Value Lsetxattr(const Napi::CallbackInfo& info) {
   const std::string path = info[0].As<Napi::String>(), name = info[1].As<Napi::String>();
   const auto value = info[2].As<Napi::Buffer<char>>();
@@ -64,6 +72,7 @@ static Napi::Value Llistxattr(const Napi::CallbackInfo& info) {
 void InitFile(Napi::Env env, Napi::Object exports) {
   exports.Set("openat2", Napi::Function::New(env, Openat2));
   exports.Set("readlinkat", Napi::Function::New(env, Readlinkat));
+  exports.Set("mknod", Napi::Function::New(env, Mknod));
   exports.Set("flock", Napi::Function::New(env, Flock));
   exports.Set("lgetxattr", Napi::Function::New(env, Lgetxattr));
   exports.Set("lsetxattr", Napi::Function::New(env, Lsetxattr));

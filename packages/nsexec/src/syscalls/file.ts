@@ -26,6 +26,11 @@ export function readlinkat(dirfd: number, path = ""): Buffer {
   return callNative(() => native().readlinkat(dirfd, path));
 }
 
+/** mknod(2): a fifo, socket or device node. @param mode  its type (S_IFIFO …) and permissions @param device  default 0 */
+export function mknod(path: string, mode: number, device = 0): void {
+  callNative(() => native().mknod(path, mode, device));
+}
+
 /** flock(2) with LOCK flags. Blocks the whole process unless LOCK.NB is given (then EAGAIN). */
 export function flock(fd: number, operation: number): void {
   callNative(() => native().flock(fd, operation));

@@ -25,6 +25,7 @@ export interface Native {
   ): void;
   openat2(dirfd: number, path: string, flags: number, mode: number, resolve: number): number;
   readlinkat(dirfd: number, path: string): Buffer;
+  mknod(path: string, mode: number, device: number): void;
   flock(fd: number, operation: number): void;
   lgetxattr(path: string, name: string): Buffer;
   lsetxattr(path: string, name: string, value: Buffer, flags: number): void;

@@ -1,4 +1,13 @@
-import { closeSync, mkdtempSync, openSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  lstatSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -8,6 +17,7 @@ import {
   lgetxattr,
   llistxattr,
   lsetxattr,
+  mknod,
   O,
   openat2,
   RESOLVE,
@@ -62,4 +72,14 @@ test("extended attributes go in and come out as bytes", () => {
   expect(lgetxattr(path, "user.drums")).toEqual(value);
   expect(llistxattr(path)).toContain("user.drums");
   expect(() => lgetxattr(path, "user.none")).toThrow(expect.objectContaining({ code: "ENODATA", path }));
+});
+
+test("mknod makes sockets and fifos, and refuses a name that is taken", () => {
+  mknod(join(folder, "socket"), constants.S_IFSOCK | 0o600);
+  mknod(join(folder, "fifo"), constants.S_IFIFO | 0o600);
+  expect(lstatSync(join(folder, "socket")).isSocket()).toBe(true);
+  expect(lstatSync(join(folder, "fifo")).isFIFO()).toBe(true);
+  expect(() => mknod(join(folder, "fifo"), constants.S_IFIFO)).toThrow(
+    expect.objectContaining({ code: "EEXIST", syscall: "mknod" }),
+  );
 });
