@@ -1,7 +1,11 @@
 import { closeSync, constants, openSync, readlinkSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { CriuError } from "../errors.js";
+import type { Explanation } from "../explain/explain.js";
+import { nameDumped } from "../explain/name-process.js";
+import { FAILURES } from "../explain/rules.js";
 import { criu_req_type } from "../gen/rpc_pb.js";
 import { type Criu, withShim } from "../install/find.js";
 import { lacksResourceCapability, readCapEff } from "../install/shim.js";
@@ -41,6 +45,13 @@ export interface DumpOptions {
   readonly logLevel?: number;
   /** Private mounts for criu, such as those of `kernelCacheMounts`. */
   readonly start?: StartOptions;
+  /**
+   * How often a dump is tried again that failed for something that passes by itself, such as a connection that was not
+   * accepted yet. Default 5, within some 1.3 s.
+   */
+  readonly retries?: number;
+  /** Told before each such retry why the last attempt failed. */
+  readonly onRetry?: (why: Explanation) => void | Promise<void>;
   /** Aborting ends criu; the tree runs on. */
   readonly signal?: AbortSignal;
   /** Default 120 000. */
@@ -57,6 +68,8 @@ export interface DumpReport {
   readonly logFile: string;
   readonly stats?: DumpStats;
   readonly flags: CheckpointFlags;
+  /** Why earlier attempts of this call failed, for something that passed by itself. */
+  readonly retries: readonly Explanation[];
 }
 
 /**
@@ -71,12 +84,7 @@ export async function dump(options: DumpOptions): Promise<DumpReport> {
   await mkdir(options.imagesDir, { recursive: true });
   await mkdir(workDir, { recursive: true });
   const files: LogFiles = { log: join(workDir, "dump.log"), errors: join(workDir, "dump.stderr") };
-  try {
-    await callDump(options, { flags, workDir, files });
-  } catch (error) {
-    await removeImages(options.imagesDir);
-    throw await withLog(error, "dump", files);
-  }
+  const retries = await dumpUntilItPasses(options, { flags, workDir, files });
   await rm(files.errors, { force: true });
   const stats = await readDumpStats(workDir);
   const totalMs = performance.now() - started;
@@ -87,13 +95,43 @@ export async function dump(options: DumpOptions): Promise<DumpReport> {
     logFile: files.log,
     ...(stats === undefined ? {} : { stats }),
     flags,
+    retries,
   };
 }
 
-async function callDump(
-  options: DumpOptions,
-  { flags, workDir, files }: { flags: CheckpointFlags; workDir: string; files: LogFiles },
-): Promise<void> {
+/** Waits before the first, second … retry, in milliseconds: a server that was woken accepts within some of these. */
+const RETRY_AFTER_MS = [20, 40, 80, 160, 320, 640];
+
+/** Dumps again while what failed passes by itself. Returns why each attempt but the last failed. */
+async function dumpUntilItPasses(options: DumpOptions, call: DumpCall): Promise<Explanation[]> {
+  const { retries: allowed = 5, signal } = options;
+  const passed: Explanation[] = [];
+  for (;;) {
+    try {
+      await callDump(options, call);
+      return passed;
+    } catch (error) {
+      await removeImages(options.imagesDir);
+      const explanation = error instanceof CriuError ? error.explanation : undefined;
+      const isPassing = FAILURES.some(({ id, passes }) => passes === true && id === explanation?.rule);
+      if (explanation === undefined || !isPassing || passed.length >= allowed)
+        throw await withLog(error, "dump", call.files);
+      passed.push(explanation);
+      await options.onRetry?.(explanation);
+    }
+    await sleep(RETRY_AFTER_MS[passed.length - 1] ?? 640, undefined, signal ? { signal } : {}).catch(
+      () => {},
+    );
+  }
+}
+
+interface DumpCall {
+  readonly flags: CheckpointFlags;
+  readonly workDir: string;
+  readonly files: LogFiles;
+}
+
+async function callDump(options: DumpOptions, { flags, workDir, files }: DumpCall): Promise<void> {
   const folders = [options.imagesDir, workDir].map((folder) =>
     openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY),
   );
@@ -111,7 +149,10 @@ async function callDump(
       ...(options.signal === undefined ? {} : { signal: options.signal }),
       ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
     });
-    if (!response.success) throw await failureError("dump", files, response);
+    if (!response.success)
+      throw await failureError("dump", files, response, (found) =>
+        nameDumped(found, { initPid: options.pid }),
+      );
   } finally {
     tmp.remove();
     for (const fd of folders) closeSync(fd);

@@ -2,6 +2,7 @@ import { closeSync, constants, openSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type IdMap, type MountStep, readStartTime } from "@drums/nsexec";
+import { nameRestored } from "../explain/name-process.js";
 import { criu_req_type } from "../gen/rpc_pb.js";
 import type { Criu } from "../install/find.js";
 import { callCriu } from "../rpc/client.js";
@@ -69,7 +70,8 @@ export async function restore(options: RestoreOptions): Promise<RestoreReport> {
     throw await withLog(error, "restore", files);
   });
   const pid = response.restore?.pid ?? -1;
-  if (!response.success || pid <= 0) throw await failureError("restore", files, response);
+  if (!response.success || pid <= 0)
+    throw await failureError("restore", files, response, (found) => nameRestored(found, options));
   await rm(files.errors, { force: true });
   return {
     pid,

@@ -13,6 +13,21 @@ export interface Explanation {
   readonly rule?: string;
   /** What the log names: object, path, size, descriptor. */
   readonly facts: Readonly<Record<string, string>>;
+  /** Inner pid that the line of the cause speaks of; a restore's lines have one. */
+  readonly pid?: number;
+  /** The process that it is about, where it could be found (see `nameProcess`). */
+  readonly process?: ExplainedProcess;
+}
+
+/** A process of the dumped or restored tree. */
+export interface ExplainedProcess {
+  readonly name: string;
+  /** Pid inside its namespace. */
+  readonly innerPid?: number;
+  /** Pid on the host; a process that was not restored has none. */
+  readonly pid?: number;
+  /** The descriptor that the failure is about. */
+  readonly fd?: number;
 }
 
 const MAX_LINES = 12;
@@ -28,15 +43,24 @@ export function explainFailure(logText: string, { phase }: { readonly phase: Pha
   for (const { id, pattern, cause, remedy, phases } of FAILURES) {
     if (phases !== undefined && !phases.includes(phase)) continue;
     const match = firstMatch(errors, pattern);
-    if (match !== undefined) return { cause, remedy, lines, known: true, rule: id, facts: match };
+    if (match !== undefined) return { cause, remedy, lines, known: true, rule: id, ...match };
   }
-  return unknown(lines.length > 0 ? lines : tail(logText), phase);
+  const pid = errors.find((line) => line.pid !== undefined)?.pid;
+  return {
+    ...unknown(lines.length > 0 ? lines : tail(logText), phase),
+    ...(pid === undefined ? {} : { pid }),
+  };
 }
 
-function firstMatch(errors: readonly LogLine[], pattern: RegExp): Record<string, string> | undefined {
-  for (const { message } of errors) {
-    const match = pattern.exec(message);
-    if (match !== null) return { ...match.groups };
+function firstMatch(
+  errors: readonly LogLine[],
+  pattern: RegExp,
+): Pick<Explanation, "facts" | "pid"> | undefined {
+  for (const { message, pid } of errors) {
+    const groups = pattern.exec(message);
+    if (groups === null) continue;
+    const named = Object.entries(groups.groups ?? {}).filter(([, text]) => text !== undefined);
+    return { facts: Object.fromEntries(named), ...(pid === undefined ? {} : { pid }) };
   }
   return undefined;
 }

@@ -9,6 +9,13 @@ export interface FailureRule {
   readonly remedy: string;
   /** Default: every phase. */
   readonly phases?: readonly Phase[];
+  /**
+   * What of the text names the process of a failed dump: a host pid (`pid`), a descriptor (`fd`, with what it is open on
+   * as `on`), a socket's inode (`socket`), or a file that it has open (`path`), by the pattern's groups.
+   */
+  readonly named?: "pid" | "fd" | "socket" | "path";
+  /** The moment passes by itself: the same dump succeeds a little later. */
+  readonly passes?: boolean;
 }
 
 /** Failures that were met and understood, the most telling first. */
@@ -56,25 +63,29 @@ export const FAILURES: readonly FailureRule[] = [
     pattern: /Can't dump ghost file (?<object>.+?) of (?<size>\d+) size, increase limit/,
     cause: "A process holds an unlinked file that is larger than the ghost limit",
     remedy: "Raise ghostLimitBytes",
+    named: "path",
   },
   {
     id: "link-remap",
     pattern: /Can't create link remap for (?<object>.+?)(?:\. Use|$)/,
     cause: "A process holds a file whose name is gone while another hard link remains",
     remedy: "Set link_remap (drums does), on a writable upper",
+    named: "path",
   },
   {
     id: "foreign-mount",
-    pattern: /Can't lookup mount=(?<object>\d+) for fd=(?<fd>-?\d+) path=(?<path>\S*)/,
+    pattern: /Can't lookup mount=(?<mount>\d+) for fd=(?<fd>-?\d+) path=(?<object>\S*)/,
     cause: "A process holds a descriptor on a mount outside its mount namespace: it leaked in from the host",
     remedy: "Close every inherited descriptor before the session's first program (close_range)",
+    named: "path",
   },
   {
     id: "unix-foreign",
-    pattern: /Unix socket (?<object>\d+) not found/,
+    pattern: /Unix socket (?<socket>\d+) not found/,
     cause:
       "A process holds a socket made outside the session: an inherited pair, or a host program connected into it",
     remedy: "Close the host's connections into the session, and give session programs no host sockets",
+    named: "socket",
   },
   {
     id: "unix-external",
@@ -84,21 +95,26 @@ export const FAILURES: readonly FailureRule[] = [
   },
   {
     id: "unix-in-flight",
-    pattern: /Non-empty write queue on an in-flight socket|in-flight/,
+    pattern:
+      /(?:Non-empty write queue on an|Found a closed) in-flight socket(?: to)?(?: 0x(?<socketHex>[0-9a-f]+))?/,
     cause: "A unix connection was written to before the server accepted it",
     remedy: "Dump again: the moment passes as soon as the server accepts",
+    named: "socket",
+    passes: true,
   },
   {
     id: "nested-namespace",
-    pattern: /Can't dump nested (?<object>\w+) namespace/,
+    pattern: /Can't dump nested (?<object>\w+) namespace(?: for (?<pid>\d+))?/,
     cause: "A process made a namespace of its own inside the session (a browser's sandbox, bwrap)",
     remedy: "Start that program without its sandbox; nested mount and net namespaces are fine",
+    named: "pid",
   },
   {
     id: "traced",
-    pattern: /Unseizable non-zombie (?<object>\d+) found/,
+    pattern: /Unseizable non-zombie (?<pid>\d+) found/,
     cause: "A process is traced already (a debugger, strace, another dump)",
     remedy: "Detach the tracer",
+    named: "pid",
   },
   {
     id: "cgroup-set",
@@ -122,13 +138,14 @@ export const FAILURES: readonly FailureRule[] = [
   },
   {
     id: "anon-object",
-    pattern: /Can't dump file (?<object>\d+) of that type/,
+    pattern: /Can't dump file (?<fd>\d+) of that type(?: \[\d+\] \((?:\w+ )?(?<object>.*)\))?/,
     cause: "A process holds a kernel object CRIU cannot save (userfaultfd, perf, bpf, landlock, a device)",
     remedy: "Run the audit: it names the object and the process; end it or refuse it by seccomp",
+    named: "fd",
   },
   {
     id: "fuse-mount",
-    pattern: /failed to dump fs .*\(fuse\)/,
+    pattern: /failed to dump fs (?<object>\S*) ?\(fuse\)/,
     cause: "A fuse filesystem is mounted in the session",
     remedy: "Keep /dev/fuse out of the session, or unmount it first",
   },

@@ -169,6 +169,7 @@ const REFUSED = [
     more: "exec 7</etc/hostname",
     rule: "descriptor-foreign-mount",
     explained: "foreign-mount",
+    process: { name: "sh", innerPid: 1, fd: 7 },
   },
   {
     what: "a ramfs",
@@ -187,6 +188,7 @@ const REFUSED = [
     script: `unshare --uts sleep 1000 & ${COUNT}`,
     rule: "namespace-nested",
     explained: "nested-namespace",
+    process: { name: "sleep" },
   },
   {
     what: "a large file without a name",
@@ -194,6 +196,7 @@ const REFUSED = [
     rule: "ghost-size",
     explained: "ghost-limit",
     flags: { ghostLimitBytes: 1024 },
+    process: { name: "sh", innerPid: 1, fd: 8 },
   },
 ] as const;
 
@@ -212,8 +215,105 @@ for (const { what, rule, explained, ...made } of REFUSED)
     const error = await failed(dumpIt({ flags }));
     expect(error).toMatchObject({ code: "DUMP_FAILED", explanation: { known: true, rule: explained } });
     expect(error.log?.lines.length).toBeGreaterThan(0);
+    if ("process" in made) {
+      expect(error.explanation?.process).toMatchObject(made.process);
+      expect(error.message).toContain(made.process.name);
+    }
     await counts();
   });
+
+for (const { what, script, flags, rule } of [
+  {
+    what: "a lock",
+    script: "exec 8>/lock; flock 8",
+    flags: { fileLocks: false },
+    rule: "file-locks",
+  },
+  {
+    what: "a name that is gone while another remains",
+    script: "echo x > /one; exec 8</one; ln /one /two; rm /one",
+    flags: { linkRemap: false },
+    rule: "link-remap",
+  },
+] as const)
+  testNeeding(CRIU_NEEDS, `${what} is kept by the default flags and explained without them`, async () => {
+    await session.end();
+    session = await launchTiny(`${script}; ${COUNT}`);
+    await counts();
+    expect(await failed(dumpIt({ flags }))).toMatchObject({ explanation: { known: true, rule } });
+    await counts();
+    await dumpIt();
+  });
+
+testNeeding(
+  CRIU_NEEDS,
+  "a connection that was written to before it was accepted fails the dump, which is tried again and counted",
+  async () => {
+    await session.end();
+    session = await launchTiny(`/in-flight & ${COUNT}`, "cp PROGRAM ROOT/in-flight", {
+      programs: { PROGRAM: IN_FLIGHT },
+    });
+    await counts();
+    const server = await until("the server", () => pidOf("in-flight"));
+    const told: string[] = [];
+    const report = await dumpIt({
+      onRetry: ({ rule, process: named }) => {
+        told.push(`${rule} of ${named?.name}`);
+        process.kill(server, "SIGUSR1");
+      },
+    });
+    expect(told[0]).toBe("unix-in-flight of in-flight");
+    expect(report.retries.map(({ rule }) => rule)).toEqual(told.map(() => "unix-in-flight"));
+    expect(images()).toContain("inventory.img");
+
+    const error = await failed(
+      (async () => {
+        process.kill(server, "SIGUSR2");
+        await until("another connection", () => pidOf("in-flight"));
+        return dumpIt({ retries: 0 });
+      })(),
+    );
+    expect(error).toMatchObject({ code: "DUMP_FAILED", explanation: { rule: "unix-in-flight" } });
+  },
+);
+
+/** Connects to itself and writes; accepts at SIGUSR1, connects and writes again at SIGUSR2. */
+const IN_FLIGHT = `
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+int main(void) {
+  struct sockaddr_un name = {.sun_family = AF_UNIX, .sun_path = "/server"};
+  int server = socket(AF_UNIX, SOCK_STREAM, 0), number = SIGUSR2;
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  sigaddset(&set, SIGUSR2);
+  sigprocmask(SIG_BLOCK, &set, 0);
+  bind(server, (struct sockaddr *)&name, sizeof name);
+  listen(server, 8);
+  do {
+    if (number == SIGUSR1) accept(server, 0, 0);
+    if (number == SIGUSR2) {
+      int client = socket(AF_UNIX, SOCK_STREAM, 0);
+      connect(client, (struct sockaddr *)&name, sizeof name);
+      write(client, "x", 1);
+    }
+  } while (sigwait(&set, &number) == 0);
+}
+`;
+
+/** Host pid of a program of the session. */
+function pidOf(name: string): number | undefined {
+  const children = readFileSync(`/proc/${session.pid}/task/${session.pid}/children`, "utf8");
+  return children
+    .split(" ")
+    .filter(Boolean)
+    .map(Number)
+    .find((pid) => readFileSync(`/proc/${pid}/comm`, "utf8").trim() === name);
+}
 
 testNeeding(
   CRIU_NEEDS,

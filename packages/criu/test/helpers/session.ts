@@ -17,7 +17,16 @@ export interface TinySession {
   end(): Promise<void>;
 }
 
-const PROGRAMS = ["/bin/sh", "/bin/sleep", "/bin/umount", "/bin/cat", "/bin/rm", "/usr/bin/unshare"];
+const PROGRAMS = [
+  "/bin/sh",
+  "/bin/sleep",
+  "/bin/umount",
+  "/bin/cat",
+  "/bin/rm",
+  "/bin/ln",
+  "/usr/bin/flock",
+  "/usr/bin/unshare",
+];
 
 /** A root with a shell and the libraries it needs, and the folders that are mounted over. */
 export async function tinyRoot(root: string): Promise<void> {
@@ -41,8 +50,20 @@ export function overlayData(layers: { lowers: readonly string[]; upper: string; 
   return `lowerdir=${layers.lowers.join(":")},upperdir=${layers.upper},workdir=${layers.work},index=on,nfs_export=on`;
 }
 
-/** Launches a session whose PID 1 runs `script` in a shell. */
-export async function launchTiny(script = COUNT, more = ""): Promise<TinySession> {
+/** Compiles a program that runs in any root. */
+export async function compileStatic(source: string, target: string): Promise<void> {
+  await execa("cc", ["-O1", "-w", "-static", "-x", "c", "-o", target, "-"], { input: source });
+}
+
+/**
+ * Launches a session whose PID 1 runs `script` in a shell. `more` are shell commands before the pivot, in which ROOT is
+ * the new root and each name of `programs` the path of that C source, compiled.
+ */
+export async function launchTiny(
+  script = COUNT,
+  more = "",
+  { programs = {} }: { readonly programs?: Readonly<Record<string, string>> } = {},
+): Promise<TinySession> {
   const folder = await mkdtemp(join(tmpdir(), "drums-criu-session-"));
   const [lower, upper, work, root] = ["lower", "upper", "work", "root"].map((name) => join(folder, name)) as [
     string,
@@ -53,6 +74,11 @@ export async function launchTiny(script = COUNT, more = ""): Promise<TinySession
   await tinyRoot(lower);
   for (const path of [upper, work, root]) await mkdir(path);
   await writeFile(join(folder, "script"), script);
+  let commands = more.replaceAll("ROOT", root);
+  for (const [name, source] of Object.entries(programs)) {
+    await compileStatic(source, join(folder, name));
+    commands = commands.replaceAll(name, join(folder, name));
+  }
   const setUp = `set -e
 mount --make-rprivate /
 mount -t overlay overlay -o ${overlayData({ lowers: [lower], upper, work })} ${root}
@@ -60,7 +86,7 @@ mount -t proc proc ${root}/proc
 mount -t tmpfs tmpfs ${root}/tmp
 mount -t tmpfs tmpfs ${root}/dev
 mknod ${root}/dev/null c 1 3
-${more.replaceAll("ROOT", root)}
+${commands}
 cp ${folder}/script ${root}/script
 ip link set lo up
 cd ${root}
