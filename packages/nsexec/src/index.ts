@@ -14,6 +14,7 @@ export * from "./init-client/index.js";
 export * from "./launch/index.js";
 export * from "./network/index.js";
 export { packageRoot } from "./package-root.js";
+export { hasOwnPidMax, type PidMaxTarget, setPidMax } from "./pid-max.js";
 export * from "./plan/index.js";
 export { type PreflightItem, type PreflightOptions, preflight } from "./preflight.js";
 export type { PreflightSystem } from "./preflight-system.js";

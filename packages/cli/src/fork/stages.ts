@@ -1,5 +1,5 @@
 import type { NotifyHandler } from "@drums/criu";
-import { setHostname } from "@drums/nsexec";
+import { setHostname, setPidMax } from "@drums/nsexec";
 import { connectNetwork } from "../session/network.js";
 import type { SessionNetwork, SessionRecord } from "../session/record.js";
 import type { SessionFolder } from "../session/store.js";
@@ -13,7 +13,7 @@ export interface RestoreStages {
 
 /**
  * What must be in place before a sibling's first program runs on: its network, while no socket of it exists, and
- * its own host name, when CRIU has set the checkpoint's.
+ * its own host name and limit on processes, when CRIU has set the checkpoint's.
  */
 export function restoreStages(folder: SessionFolder, { spec }: SessionRecord): RestoreStages {
   let network: SessionNetwork | undefined;
@@ -24,7 +24,10 @@ export function restoreStages(folder: SessionFolder, { spec }: SessionRecord): R
       if (pid === undefined) return;
       if (stage === "setup-namespaces" && spec.network === "nat")
         network = await connectNetwork(folder, { pid }, publish);
-      if (stage === "post-restore") await setHostname({ pid }, spec.hostname);
+      if (stage !== "post-restore") return;
+      await setHostname({ pid }, spec.hostname);
+      // Of a session's limits the only one that CRIU forgets.
+      if (spec.pidMax !== undefined) await setPidMax({ pid }, spec.pidMax);
     },
   };
 }

@@ -1,5 +1,11 @@
 import { resolve } from "node:path";
-import type { PortRequest, ProfileName, SessionPlan } from "@drums/nsexec";
+import {
+  hasOwnPidMax,
+  type PortRequest,
+  type ProfileName,
+  SESSION_PID_MAX,
+  type SessionPlan,
+} from "@drums/nsexec";
 import type { WaitResult } from "@drums/readiness";
 import { digestImage, type MountedRoot, mountRoot, verifyImage } from "@drums/rootfs";
 import { DrumsError, EXIT } from "../errors.js";
@@ -151,6 +157,7 @@ class Boot {
         profile,
         layers: [],
         hostname: "drums",
+        ...(hasOwnPidMax() && { pidMax: SESSION_PID_MAX }),
         ...(sudo && { sudo }),
         network,
         publish: publish.map(({ guestPort }) => guestPort),

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "bounds.h"
 #include "confine.h"
 #include "fail.h"
 #include "ids.h"
@@ -87,6 +88,7 @@ static void host_mounts(const struct plan *plan) {
 
 _Noreturn static void become_first(const struct plan *plan, int released) {
   wait_for_maps(released);
+  if (plan->oom_score) bound_memory(plan->oom_score);
   if (!needs_own_mounts(plan)) host_mounts(plan);
   struct step_context context = {.root = root_bind(plan->root), .userns_fd = -1};
   steps_take_sources(&plan->inside);
@@ -96,6 +98,8 @@ _Noreturn static void become_first(const struct plan *plan, int released) {
   }
   if (!is_attached(plan)) report_file("host-cgroup", "/proc/self/cgroup");
   enter_cgroup_namespace(plan);
+  // Through the host's /proc, which is still ours to see: the session's own will be read-only there.
+  if (plan->pid_max) bound_pids(plan->pid_max);
   steps_run(&plan->inside, &context);
   if (sethostname(plan->hostname, strlen(plan->hostname)) < 0) fail("hostname", plan->hostname);
   if (plan->lo) loopback_up();

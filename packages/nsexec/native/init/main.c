@@ -1,5 +1,5 @@
 // drums-init ROLE CONTROL_FD
-// One static program with four roles (roles.h). Who calls it listens on CONTROL_FD, a SOCK_SEQPACKET socket.
+// One static program with five roles (roles.h). Who calls it listens on CONTROL_FD, a SOCK_SEQPACKET socket.
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "roles.h"
 
 static int usage(void) {
-  fputs("usage: drums-init launch|init|exec-in-mounts|enter CONTROL_FD\n", stderr);
+  fputs("usage: drums-init launch|init|exec-in-mounts|enter|pid-max CONTROL_FD\n", stderr);
   return 2;
 }
 
@@ -41,5 +41,6 @@ int main(int argc, char **argv) {
   if (strcmp(argv[1], "launch") == 0) role_launch();
   if (strcmp(argv[1], "init") == 0) role_init();
   if (strcmp(argv[1], "enter") == 0) role_enter();
+  if (strcmp(argv[1], "pid-max") == 0) role_pid_max();
   return usage();
 }

@@ -40,6 +40,9 @@ static void set_time(struct plan *p, char **a, size_t n) {
   p->boottime = seconds(a[1]);
 }
 
+static void set_pid_max(struct plan *p, char **a, size_t n) { (void)n; p->pid_max = a[0]; }
+static void set_oom_score(struct plan *p, char **a, size_t n) { (void)n; p->oom_score = a[0]; }
+
 static void set_stdio(struct plan *p, char **a, size_t n) {
   for (size_t i = 0; i < n; i++) {
     if (plan_number(a[i]) > 2) fail_errno("plan", "stdio", EINVAL);
@@ -123,6 +126,7 @@ static const struct verb VERBS[] = {
     {"argv", "s*", -1, set_argv},              {"env", "s*", -1, set_env},
     {"cgroup-fd", "n", -1, set_cgroup},        {"session-fd", "n", -1, set_session},
     {"time", "ss", -1, set_time},              {"stdio", "n*", -1, set_stdio},
+    {"pid-max", "n", -1, set_pid_max},         {"oom-score", "n", -1, set_oom_score},
 };
 
 static bool is_number(const char *text) {

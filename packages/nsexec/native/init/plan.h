@@ -58,6 +58,7 @@ struct plan {
   size_t group_count;
   int cgroup_fd, session_fd;
   const char *monotonic, *boottime;  // time namespace: seconds that the clocks are ahead, or NULL
+  const char *pid_max, *oom_score;   // as the kernel's files take them, or NULL
   unsigned stdio;                    // bit N: descriptor N is the caller's and stays
   struct strings argv, env;
 };

@@ -11,5 +11,8 @@ _Noreturn void role_init(void);
 // A host program in a private mount namespace with the plan's mounts.
 _Noreturn void role_exec_in_mounts(void);
 
+// Sets a session's greatest pid anew: a restore forgets it.
+_Noreturn void role_pid_max(void);
+
 // A short-lived program inside a session, as confined as the session is.
 _Noreturn void role_enter(void);

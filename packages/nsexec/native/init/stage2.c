@@ -17,6 +17,7 @@ static void report(void) {
   report_file("mountinfo", "/proc/self/mountinfo");
   report_file("uid-map", "/proc/self/uid_map");
   report_file("status", "/proc/self/status");
+  report_file("pid-max", "/proc/sys/kernel/pid_max");
   report_namespaces();
   control_send("ready", sizeof "ready");
 }

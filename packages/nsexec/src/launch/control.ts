@@ -22,7 +22,10 @@ export interface StartRoleOptions {
 }
 
 /** Starts drums-init in a role and hands it its plan. */
-export function startRole(role: "launch" | "exec-in-mounts" | "enter", options: StartRoleOptions): Role {
+export function startRole(
+  role: "launch" | "exec-in-mounts" | "enter" | "pid-max",
+  options: StartRoleOptions,
+): Role {
   const [ours, theirs] = socketpairSeqpacket();
   const control = new SeqpacketChannel(ours);
   const target = Math.max(2, ...options.fds.map((fd) => fd.target)) + 1;

@@ -13,6 +13,8 @@ const HINTS: Readonly<Record<string, string>> = {
   "exec ENOENT":
     "The file, or the interpreter it names, is missing there. A session needs a layer that holds drums-init.",
   "exec EACCES": "The file is not executable, or its folder is not open to the user.",
+  "pid-max EXDEV":
+    "This kernel has one pid_max for all pid namespaces; the host's was put back. Linux 6.14 has one for each.",
   "enter ESRCH": "The session has ended.",
 };
 

@@ -18,6 +18,8 @@ export interface StageTwoReport {
   readonly uidMap: string;
   /** Raw /proc/self/status: capabilities, seccomp, no_new_privs, ids. */
   readonly status: string;
+  /** /proc/sys/kernel/pid_max as it reads inside. */
+  readonly pidMax: number;
   readonly namespaces: Readonly<Record<NamespaceKind, NamespaceId>>;
 }
 
@@ -36,6 +38,7 @@ export function assembleReport(parts: ReadonlyMap<string, string>): StageTwoRepo
     mountinfo: part("mountinfo"),
     uidMap: part("uid-map"),
     status,
+    pidMax: Number(part("pid-max")),
     namespaces: parseNamespaces(part("namespaces")),
   };
 }

@@ -66,8 +66,17 @@ function surroundingLines({ hostname, lo }: LaunchPlan): Line[] {
   ];
 }
 
-function confinementLines({ limits = {}, capabilities, seccomp, noNewPrivs }: LaunchPlan): Line[] {
+function confinementLines({
+  pidMax,
+  oomScoreAdj,
+  limits = {},
+  capabilities,
+  seccomp,
+  noNewPrivs,
+}: LaunchPlan): Line[] {
   return [
+    ...(pidMax === undefined ? [] : [["processes", `pids up to ${pidMax}`] as const]),
+    ...(oomScoreAdj === undefined ? [] : [["memory", `killed before others, by ${oomScoreAdj}`] as const]),
     ...Object.entries(limits).map(
       ([name, { soft, hard }]): Line => [
         `limit ${name}`,

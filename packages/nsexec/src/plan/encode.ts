@@ -50,6 +50,8 @@ export function encodeLaunchPlan(plan: LaunchPlan, options: EncodeLaunchOptions 
     ...(plan.lo ? [["lo"] as const] : []),
     ...(plan.idMap ? [["id-map", plan.idMap.base, plan.idMap.size] as const] : []),
     ...(options.cgroupFd === undefined ? [] : [["cgroup-fd", options.cgroupFd] as const]),
+    ...(plan.pidMax === undefined ? [] : [["pid-max", plan.pidMax] as const]),
+    ...(plan.oomScoreAdj === undefined ? [] : [["oom-score", plan.oomScoreAdj] as const]),
     ...limits(plan.limits ?? {}),
     ...confinement(plan),
     ["host"],
@@ -175,6 +177,14 @@ function step(one: MountStep): Verb {
     case "file":
       return ["file", one.path, one.mode ?? 0o644, one.uid ?? 0, one.gid ?? 0, one.content];
   }
+}
+
+/** A session's pid namespace and the limit to be set there, as the packet that `drums-init pid-max` reads. */
+export function encodePidMax(value: number, sessionFd: number): Buffer {
+  return encode([
+    ["pid-max", value],
+    ["session-fd", sessionFd],
+  ]);
 }
 
 /** Addition, not |: the highest flag would turn negative in 32 bits. */

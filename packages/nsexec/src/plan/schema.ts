@@ -166,6 +166,13 @@ export const launchPlanSchema = z.strictObject({
     .regex(/^[a-zA-Z0-9][a-zA-Z0-9.-]{0,62}$/, "a host name is 1 to 63 letters, digits, . or -"),
   /** Bring the loopback interface up. */
   lo: z.boolean().optional(),
+  /**
+   * The greatest pid of the session's pid namespace, so the most threads that it can have at once. Needs Linux 6.14:
+   * before, the kernel has one for all.
+   */
+  pidMax: z.number().int().min(301).max(4_194_304).optional(),
+  /** Added to every process's badness for the OOM killer: the session goes before others. */
+  oomScoreAdj: z.number().int().min(0).max(1000).optional(),
   limits: z.partialRecord(z.enum(Object.keys(LIMITS) as [keyof typeof LIMITS]), limit).optional(),
   ...confinementSchema.shape,
   /** Of a new time namespace: needs `time` among the namespaces. */

@@ -1,4 +1,5 @@
 export { SESSION_CAPABILITIES } from "./capabilities.js";
+export { SESSION_PID_MAX, sessionLimits } from "./limits.js";
 export type { Lower, RootOptions } from "./root.js";
 export {
   buildConfinement,

@@ -1,8 +1,10 @@
 import { join } from "node:path";
+import { hasOwnPidMax } from "../pid-max.js";
 import type { Confinement, IdMap, LaunchPlan, MountStep } from "../plan/schema.js";
 import { sessionFilter } from "../seccomp/session.js";
 import { SESSION_CAPABILITIES } from "./capabilities.js";
 import { deviceSteps, devSteps } from "./dev.js";
+import { SESSION_OOM_SCORE_ADJ, SESSION_PID_MAX, sessionLimits } from "./limits.js";
 import { maskSteps } from "./masks.js";
 import { type RootOptions, rootMounts } from "./root.js";
 
@@ -26,7 +28,10 @@ export interface SessionPlanOptions extends RootOptions {
   readonly tmpSizes?: TmpSizes;
   /** Programs may gain rights by setuid files: sudo and su then work inside. Default false. */
   readonly sudo?: boolean;
+  /** Default: {@link sessionLimits}. */
   readonly limits?: LaunchPlan["limits"];
+  /** The most threads at once. Default {@link SESSION_PID_MAX} where the kernel has a limit for each pid namespace (6.14), else none. */
+  readonly pidMax?: number;
 }
 
 /** A mount whose content is the host's: CRIU is told to leave it out of a dump and to bind it at a restore. */
@@ -50,7 +55,8 @@ export interface SessionPlan {
  * that a desktop needs and nothing of the host. See the README for what each profile holds off.
  */
 export function buildSessionPlan(options: SessionPlanOptions): SessionPlan {
-  const { hostname, tmpSizes = {}, limits } = options;
+  const { hostname, tmpSizes = {}, limits = sessionLimits() } = options;
+  const pidMax = options.pidMax ?? (hasOwnPidMax() ? SESSION_PID_MAX : undefined);
   const { hostMounts, root, idMap, externals } = buildRootMounts(options);
   const plan: LaunchPlan = {
     namespaces: ["mnt", "pid", "uts", "ipc", "net", "cgroup", ...(idMap ? (["user"] as const) : [])],
@@ -67,7 +73,9 @@ export function buildSessionPlan(options: SessionPlanOptions): SessionPlan {
     hostname,
     lo: true,
     ...(idMap ? { idMap } : {}),
-    ...(limits ? { limits } : {}),
+    limits,
+    oomScoreAdj: SESSION_OOM_SCORE_ADJ,
+    ...(pidMax === undefined ? {} : { pidMax }),
     ...buildConfinement(options),
     env: { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" },
   };
@@ -119,14 +127,17 @@ function kernelMounts(): MountStep[] {
   ];
 }
 
+/** Files, too, take memory: the kernel's default is one for two pages of the machine. */
+const TMPFS_FILES = "nr_inodes=100k";
+
 function tmpfsSteps({ shm = "1g", run = "256m", tmp = "1g" }: TmpSizes): MountStep[] {
   return [
-    mount("tmpfs", "/dev/shm", ["nosuid", "nodev"], `mode=1777,size=${shm}`),
+    mount("tmpfs", "/dev/shm", ["nosuid", "nodev"], `mode=1777,size=${shm},${TMPFS_FILES}`),
     mount("mqueue", "/dev/mqueue", ["nosuid", "nodev", "noexec"]),
     folder("/run"),
-    mount("tmpfs", "/run", ["nosuid", "nodev"], `mode=755,size=${run}`),
+    mount("tmpfs", "/run", ["nosuid", "nodev"], `mode=755,size=${run},${TMPFS_FILES}`),
     folder("/tmp"),
-    mount("tmpfs", "/tmp", ["nosuid", "nodev"], `mode=1777,size=${tmp}`),
+    mount("tmpfs", "/tmp", ["nosuid", "nodev"], `mode=1777,size=${tmp},${TMPFS_FILES}`),
     folder("/run/lock", { mode: 0o1777 }),
     folder("/run/user"),
     folder("/run/user/1000", { mode: 0o700, uid: 1000, gid: 1000 }),

@@ -39,6 +39,7 @@ const PROGRAMS = [
   "head",
   "ln",
   "mkfifo",
+  "rm",
   "perl",
   "mv",
   "chmod",

@@ -38,6 +38,12 @@ export function checkHandshake(facts: HandshakeFacts): Check[] {
   ];
 }
 
+/** The greatest pid as init reads it, where one was asked for. */
+export function checkPidMax(asked: number | undefined, found: number): Check {
+  const detail = asked === undefined ? `${found}, the kernel's own` : `${found}, asked for ${asked}`;
+  return check("pid_max", asked === undefined || found === asked, detail);
+}
+
 /** The refused checks as one sentence, or undefined where all hold. */
 export function refusal(checks: readonly Check[]): string | undefined {
   const failed = checks.filter(({ ok }) => !ok);

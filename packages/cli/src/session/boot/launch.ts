@@ -1,12 +1,12 @@
 import { closeSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { type Group, verifyMembership } from "@drums/cgroup2";
-import { launchSession, type PendingSession } from "@drums/nsexec";
-import { type NamespaceKind, parseMountinfo, readNamespaces } from "@drums/nsexec/proc";
+import { type LaunchPlan, launchSession, type PendingSession } from "@drums/nsexec";
+import { parseMountinfo, readNamespaces } from "@drums/nsexec/proc";
 import { verifyOverlay } from "@drums/rootfs";
 import { DrumsError } from "../../errors.js";
 import { monotonicMs } from "../../evidence/clock.js";
-import { checkHandshake, refusal } from "./handshake.js";
+import { checkHandshake, checkPidMax, refusal } from "./handshake.js";
 import { type PlanInput, sessionPlan } from "./plan.js";
 import type { BootObserver, Handshake } from "./steps.js";
 
@@ -28,7 +28,7 @@ export async function launchInit(input: LaunchInput, observe: BootObserver = {})
     const pending = await launchSession(plan, cgroupFd === undefined ? {} : { cgroupFd });
     const reportedMs = monotonicMs();
     await observe.reported?.(pending.report);
-    const handshake = await shake(input, plan.namespaces, pending);
+    const handshake = await shake(input, plan, pending);
     const refused = refusal(handshake.checks);
     if (refused !== undefined) throw await refuse(input, pending, refused);
     await pending.go();
@@ -42,7 +42,7 @@ export async function launchInit(input: LaunchInput, observe: BootObserver = {})
 
 async function shake(
   { group, folder }: LaunchInput,
-  asked: readonly NamespaceKind[],
+  { namespaces: asked, pidMax }: LaunchPlan,
   pending: PendingSession,
 ): Promise<Omit<Handshake, "goMs" | "reportedMs" | "externals">> {
   const { initPid, startTime, report } = pending;
@@ -54,6 +54,7 @@ async function shake(
   const checks = [
     ...(membership?.checks.map((check) => ({ ...check, name: `cgroup: ${check.name}` })) ?? []),
     ...checkHandshake(facts),
+    checkPidMax(pidMax, report.pidMax),
     { name: "overlay options", ok: overlay.ok, detail: overlay.detail },
   ];
   const procs = group?.procs() ?? [];

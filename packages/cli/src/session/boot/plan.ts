@@ -19,7 +19,7 @@ export async function sessionPlan(
   { spec, folder, root }: PlanInput,
   { scratch = folder.scratch }: { readonly scratch?: string } = {},
 ): Promise<SessionPlan> {
-  const { idBase, profile, hostname, layers, sudo } = spec;
+  const { idBase, profile, hostname, layers, sudo, pidMax } = spec;
   await freshUpper(folder.path, idBase === undefined ? {} : { owner: { uid: idBase, gid: idBase } });
   return buildSessionPlan({
     profile,
@@ -28,6 +28,7 @@ export async function sessionPlan(
     work: folder.work,
     scratch,
     hostname,
+    ...(pidMax === undefined ? {} : { pidMax }),
     ...(sudo === undefined ? {} : { sudo }),
     ...(idBase === undefined ? {} : { idBase }),
   });
