@@ -33,6 +33,8 @@ export type RootfsErrorCode =
   | "OVERLAY_TOO_MANY_LAYERS"
   | "OVERLAY_NOT_FOUND"
   | "UPPER_EXISTS"
+  | "SIZE_INVALID"
+  | "SIZED_FOLDER_FAILED"
   | "COPY_FAILED"
   // layers
   | "DEB_DIGEST_MISMATCH"

@@ -42,6 +42,7 @@ export { type LoopDevice, type LoopRequest, type RootSystem, realSystem } from "
 export type { PassedOver } from "./mount/ways.js";
 export { describeLayers, type LayerDescription } from "./overlay/layers.js";
 export * from "./overlay/options.js";
+export * from "./overlay/sized.js";
 export * from "./overlay/upper.js";
 export * from "./overlay/verify.js";
 export * from "./preflight.js";

@@ -25,6 +25,16 @@ export function insidePathOption(text: string): string {
   throw new InvalidArgumentError("give an absolute path inside the session.");
 }
 
+const UNITS = { k: 1 << 10, m: 1 << 20, g: 1 << 30, t: 2 ** 40 } as const;
+
+/** Parses an option that is a size in bytes, with a unit of 1024s: `512m`, `8g`. */
+export function sizeOption(text: string): number {
+  const [, number, unit] = /^(\d{1,6})([kmgt])$/i.exec(text) ?? [];
+  if (number !== undefined && unit !== undefined)
+    return Number(number) * UNITS[unit.toLowerCase() as keyof typeof UNITS];
+  throw new InvalidArgumentError("give a number and a unit, such as 512m or 8g.");
+}
+
 /** What {@link profileOption} parses to. */
 export interface ProfileChoice {
   readonly profile: ProfileName;

@@ -13,7 +13,7 @@ import {
   type CommonOptions,
   withCommonOptions,
 } from "./_context.js";
-import { type ProfileChoice, profileOption, publishOption } from "./_options.js";
+import { type ProfileChoice, profileOption, publishOption, sizeOption } from "./_options.js";
 
 import { sweep } from "./_sweep.js";
 
@@ -22,6 +22,7 @@ interface UpFlags extends CommonOptions, ProfileChoice {
   readonly sha256?: string;
   readonly desktop: string;
   readonly sudo?: boolean;
+  readonly upperSize?: number;
   readonly plan?: boolean;
   readonly net: "none" | "nat";
   readonly publish?: readonly PortRequest[];
@@ -37,6 +38,11 @@ export function registerUp(program: Command, context: CommandContext): void {
     .addOption(new Option("--desktop <name>", "what to start").choices(desktopNames).default("openbox"))
     .addOption(profileOption())
     .option("--sudo", "let setuid files give rights inside, so that sudo works")
+    .option(
+      "--upper-size <size>",
+      "the most that the session may write to its disk, and each sibling to its own, such as 512m or 8g (default: the disk)",
+      sizeOption,
+    )
     .addOption(
       new Option("--net <kind>", "none: lo alone; nat: out by slirp4netns, the host's loopback closed")
         .choices(["none", "nat"])
@@ -59,6 +65,7 @@ export function registerUp(program: Command, context: CommandContext): void {
         desktop: flags.desktop,
         profile: flags.profile,
         sudo: flags.sudo ?? false,
+        upperBytes: flags.upperSize,
         network: flags.net,
         ...(flags.publish && { publish: flags.publish }),
       };

@@ -19,6 +19,8 @@ export const sessionSpecSchema = z.object({
   /** Uppermost first; the root lies below them all. */
   layers: z.array(layerSchema),
   hostname: z.string(),
+  /** The most that the upper holds; absent is as much as the disk. */
+  upperBytes: z.number().int().positive().optional(),
   /** The greatest pid inside; absent where the kernel has one for all. */
   pidMax: z.number().int().optional(),
   /** Setuid files work inside, sudo's among them; absent is no. */

@@ -1,4 +1,4 @@
-import { readdir, readFile, rm } from "node:fs/promises";
+import { readdir, readFile, realpath, rm } from "node:fs/promises";
 import { type Group, openGroup, readHierarchy } from "@drums/cgroup2";
 import { sys } from "@drums/nsexec";
 import { readMountinfo } from "@drums/nsexec/proc";
@@ -86,8 +86,9 @@ async function releaseHolds(home: Home, { id }: SessionFolder): Promise<void> {
     if (root.holders.includes(id)) await releaseRoot({ stateDir: home.path, rootId: root.id, holder: id });
 }
 
-/** Nothing of a session is mounted on the host in its life; what a crash left is ours, for it lies in our folder. */
-async function unmountBelow(folder: string): Promise<void> {
+/** A sized upper, and what a crash left: it is ours, for it lies in our folder. */
+async function unmountBelow(path: string): Promise<void> {
+  const folder = await realpath(path).catch(() => path);
   const points = (await readMountinfo("self")).map(({ mountPoint }) => mountPoint);
   for (const point of points.filter((path) => path.startsWith(`${folder}/`)).reverse())
     sys.umount2(point, sys.MNT.DETACH);

@@ -10,6 +10,8 @@ import { type SessionRecord, sessionRecordSchema } from "./record.js";
 export interface SessionFolder {
   readonly id: string;
   readonly path: string;
+  /** Holds the two folders below; a mount of its own where the session's upper has a size. */
+  readonly stack: string;
   /** The overlay's writable layer and its work folder; both belong to the session, and what they hold is its own. */
   readonly upper: string;
   readonly work: string;
@@ -30,8 +32,9 @@ export function sessionFolder(home: Home, id: string): SessionFolder {
   return {
     id,
     path,
-    upper: join(path, "upper"),
-    work: join(path, "work"),
+    stack: join(path, "stack"),
+    upper: join(path, "stack/upper"),
+    work: join(path, "stack/work"),
     scratch: join(path, "scratch"),
     restore: join(path, "restore"),
     journal: openJournal(journal),

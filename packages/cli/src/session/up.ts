@@ -42,6 +42,8 @@ export interface UpRequest {
   readonly profile?: ProfileName;
   /** Let setuid files, sudo's among them, give rights inside. Default false. */
   readonly sudo?: boolean;
+  /** The most that the session's upper may hold, and each sibling's. Default: as much as the disk. */
+  readonly upperBytes?: number | undefined;
   /** `nat`: connected by slirp4netns, the host's loopback closed. Default `none`: lo alone. */
   readonly network?: SessionSpec["network"];
   /** Ports of the session to reach from the host's 127.0.0.1; only with a network. Default: none. */
@@ -143,7 +145,7 @@ class Boot {
 
   async firstRecord(
     { path, sha256 }: VerifiedImage,
-    { profile = "hardened", sudo = false, network = "none", publish = [] }: UpRequest,
+    { profile = "hardened", sudo = false, upperBytes, network = "none", publish = [] }: UpRequest,
   ): Promise<SessionRecord> {
     const record: SessionRecord = {
       version: 1,
@@ -159,6 +161,7 @@ class Boot {
         hostname: "drums",
         ...(hasOwnPidMax() && { pidMax: SESSION_PID_MAX }),
         ...(sudo && { sudo }),
+        ...(upperBytes !== undefined && { upperBytes }),
         network,
         publish: publish.map(({ guestPort }) => guestPort),
         ...(profile === "hardened" && { idBase: await nextIdBase(this.#home) }),

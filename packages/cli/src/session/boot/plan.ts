@@ -1,5 +1,5 @@
 import { buildSessionPlan, type SessionPlan } from "@drums/nsexec";
-import { freshUpper, type MountedRoot } from "@drums/rootfs";
+import { freshUpper, type MountedRoot, mountSizedFolder } from "@drums/rootfs";
 import type { SessionSpec } from "../record.js";
 import type { SessionFolder } from "../store.js";
 
@@ -19,8 +19,9 @@ export async function sessionPlan(
   { spec, folder, root }: PlanInput,
   { scratch = folder.scratch }: { readonly scratch?: string } = {},
 ): Promise<SessionPlan> {
-  const { idBase, profile, hostname, layers, sudo, pidMax } = spec;
-  await freshUpper(folder.path, idBase === undefined ? {} : { owner: { uid: idBase, gid: idBase } });
+  const { idBase, profile, hostname, layers, sudo, pidMax, upperBytes } = spec;
+  if (upperBytes !== undefined) await mountSizedFolder(folder.stack, { bytes: upperBytes });
+  await freshUpper(folder.stack, idBase === undefined ? {} : { owner: { uid: idBase, gid: idBase } });
   return buildSessionPlan({
     profile,
     lowers: [...layers.map(({ path, idmap }) => ({ path, idmap })), { path: root.path, idmap: true }],
