@@ -33,6 +33,7 @@ export {
   type ExternalBind,
   type ExternalMount,
 } from "./checkpoint/options.js";
+export { type PreDumpOptions, preDump } from "./checkpoint/pre-dump.js";
 export { type RestoreOptions, type RestoreReport, restore } from "./checkpoint/restore.js";
 export { type DumpStats, parseDumpStats } from "./checkpoint/stats.js";
 export { CriuError, type CriuErrorCode, type CriuErrorDetails, type LogExcerpt } from "./errors.js";
@@ -59,5 +60,6 @@ export { type PreflightItem, type PreflightOptions, preflight } from "./prefligh
 export { type CallOptions, callCriu } from "./rpc/client.js";
 export type { CriuOptions, CriuRequest, CriuResponse } from "./rpc/messages.js";
 export { type Notification, type NotifyHandler, STAGES, type Stage } from "./rpc/notify.js";
-export { type CriuFeatures, queryFeatures, queryVersion } from "./rpc/queries.js";
+export { type PageServer, type PageServerOptions, startPageServer } from "./rpc/page-server.js";
+export { type CriuFeatures, queryCheck, queryFeatures, queryVersion } from "./rpc/queries.js";
 export type { StartOptions } from "./rpc/start.js";

@@ -1,3 +1,4 @@
+import { CriuError } from "@drums/criu";
 import { codeOf, DrumsError, EXIT, type ExitCode, messageOf } from "../errors.js";
 import { type Paint, printable } from "./style.js";
 
@@ -8,6 +9,8 @@ export interface ErrorDocument {
   readonly where?: string;
   readonly why?: string;
   readonly hint?: string;
+  /** The lines of a log that tell of it, and the log's path. */
+  readonly log?: { readonly file: string; readonly lines: readonly string[] };
 }
 
 /** The parts of whatever was thrown: an error of ours, of another package of ours (code and hint), or a bug. */
@@ -19,7 +22,14 @@ export function errorDocument(thrown: unknown): ErrorDocument {
   const code = codeOf(thrown) ?? "UNEXPECTED";
   const hint = stringField(thrown, "hint");
   const where = stringField(thrown, "path");
-  return { code, what: messageOf(thrown), ...(where && { where }), ...(hint && { hint }) };
+  const log = thrown instanceof CriuError ? thrown.log : undefined;
+  return {
+    code,
+    what: messageOf(thrown),
+    ...(where && { where }),
+    ...(hint && { hint }),
+    ...(log && { log }),
+  };
 }
 
 /** The exit status that an error asks for; a fault of ours where it asks for none. */
@@ -29,7 +39,7 @@ export function exitCodeOf(thrown: unknown): ExitCode {
 
 /** An error for people, on as many lines as it has parts. The stack is shown for bugs, or with DRUMS_DEBUG set. */
 export function renderError(thrown: unknown, paint: Paint, env: NodeJS.ProcessEnv = process.env): string {
-  const { code, what, where, why, hint } = errorDocument(thrown);
+  const { code, what, where, why, hint, log } = errorDocument(thrown);
   const isBug = code === "UNEXPECTED" || Boolean(env.DRUMS_DEBUG);
   const stack = isBug && thrown instanceof Error ? thrown.stack?.split("\n").slice(1) : undefined;
   return [
@@ -37,6 +47,7 @@ export function renderError(thrown: unknown, paint: Paint, env: NodeJS.ProcessEn
     ...(where ? [`  where:  ${printable(where)}`] : []),
     ...(why ? [`  why:    ${printable(why)}`] : []),
     ...(hint ? [`  to do:  ${printable(hint)}`] : []),
+    ...(log?.lines ?? []).map((line) => `  log:    ${printable(line)}`),
     ...(stack ?? []),
     "",
   ].join("\n");

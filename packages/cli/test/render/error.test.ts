@@ -1,3 +1,4 @@
+import { CriuError } from "@drums/criu";
 import { expect, test } from "vitest";
 import { DrumsError, EXIT } from "../../src/errors.js";
 import { errorDocument, exitCodeOf, renderError } from "../../src/render/error.js";
@@ -47,4 +48,15 @@ test("a bug shows its stack, and so does any error with DRUMS_DEBUG", () => {
   const error = new DrumsError({ code: "X", what: "y" });
   expect(renderError(error, plain, { DRUMS_DEBUG: "1" })).toContain("    at ");
   expect(errorDocument("just a string")).toEqual({ code: "UNEXPECTED", what: "just a string" });
+});
+
+test("an error of CRIU's shows its log's own lines", () => {
+  const error = new CriuError("DUMP_FAILED", "CRIU's dump failed", {
+    hint: "do this",
+    log: { file: "/x/dump.log", lines: ["Error (criu/a.c:1): one", "Error (criu/b.c:2): \u001b[31mtwo"] },
+  });
+  expect(errorDocument(error)).toMatchObject({ log: { file: "/x/dump.log", lines: { length: 2 } } });
+  const text = renderError(error, plain, {});
+  expect(text).toContain("  log:    Error (criu/a.c:1): one\n");
+  expect(text).not.toContain("\u001b");
 });

@@ -10,7 +10,7 @@ import { criu_req_type } from "../gen/rpc_pb.js";
 import { type Criu, withShim } from "../install/find.js";
 import { lacksResourceCapability, readCapEff } from "../install/shim.js";
 import { callCriu } from "../rpc/client.js";
-import type { CriuRequest } from "../rpc/messages.js";
+import type { CriuOptions, CriuRequest } from "../rpc/messages.js";
 import type { NotifyHandler } from "../rpc/notify.js";
 import type { StartOptions } from "../rpc/start.js";
 import { failureError, type LogFiles, withLog } from "./failure.js";
@@ -41,6 +41,8 @@ export interface DumpOptions {
   readonly onNotify?: NotifyHandler;
   /** Flags that differ from {@link DEFAULT_FLAGS}. */
   readonly flags?: Partial<CheckpointFlags>;
+  /** Further options of the protocol, by the names of `proto/rpc.proto`; they win over what this call sets. */
+  readonly options?: CriuOptions;
   /** CRIU's log level, 1 errors to 4 everything. Default 2. */
   readonly logLevel?: number;
   /** Private mounts for criu, such as those of `kernelCacheMounts`. */
@@ -176,6 +178,7 @@ function dumpRequest(
       logFile: "dump.log",
       notifyScripts: true,
       external: externals.map(({ mountPoint, key }) => `mnt[${mountPoint}]:${key}`),
+      ...options.options,
     },
   };
 }

@@ -6,8 +6,9 @@ import { nameRestored } from "../explain/name-process.js";
 import { criu_req_type } from "../gen/rpc_pb.js";
 import type { Criu } from "../install/find.js";
 import { callCriu } from "../rpc/client.js";
-import type { CriuRequest, CriuResponse } from "../rpc/messages.js";
+import type { CriuOptions, CriuRequest, CriuResponse } from "../rpc/messages.js";
 import type { NotifyHandler } from "../rpc/notify.js";
+import { FIRST_PASSED_FD } from "../rpc/start.js";
 import { failureError, type LogFiles, withLog } from "./failure.js";
 import { bringLoopbackUp } from "./loopback.js";
 import { type CheckpointFlags, DEFAULT_FLAGS, type ExternalBind, sharedOptions } from "./options.js";
@@ -35,6 +36,10 @@ export interface RestoreOptions {
   readonly cgroupFd?: number;
   /** Leave the tree stopped; SIGCONT wakes it. Default false. */
   readonly leaveStopped?: boolean;
+  /** Open files of this process that the tree gets in place of its own: CRIU's key (a path without its first slash, `pipe:[N]`). */
+  readonly inheritFds?: readonly { readonly key: string; readonly fd: number }[];
+  /** Further options of the protocol, by the names of `proto/rpc.proto`; they win over what this call sets. */
+  readonly options?: CriuOptions;
   readonly onNotify?: NotifyHandler;
   /** CRIU's log level, 1 errors to 4 everything. Default 2. */
   readonly logLevel?: number;
@@ -94,6 +99,7 @@ async function callRestore(options: RestoreOptions, files: LogFiles): Promise<Cr
         mounts: [...options.hostMounts, ...(tmp?.steps ?? [])],
         ...(options.idMap === undefined ? {} : { idMap: options.idMap }),
         errorFile: files.errors,
+        fds: (options.inheritFds ?? []).map(({ fd }) => fd),
         ...(options.cgroupFd === undefined ? {} : { cgroupFd: options.cgroupFd }),
       },
       onRemains: killRemains,
@@ -121,7 +127,7 @@ function restoreRequest(
   options: RestoreOptions,
   { imagesDirFd, workDirFd }: { imagesDirFd: number; workDirFd: number },
 ): CriuRequest {
-  const { root, externals = [], leaveStopped = false, logLevel = 2 } = options;
+  const { root, externals = [], leaveStopped = false, logLevel = 2, inheritFds = [] } = options;
   return {
     type: criu_req_type.RESTORE,
     opts: {
@@ -134,6 +140,8 @@ function restoreRequest(
       logFile: "restore.log",
       notifyScripts: true,
       external: externals.map(({ key, hostPath }) => `mnt[${key}]:${hostPath}`),
+      inheritFd: inheritFds.map(({ key }, index) => ({ key, fd: FIRST_PASSED_FD + index })),
+      ...options.options,
     },
   };
 }

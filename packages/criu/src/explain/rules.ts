@@ -110,6 +110,14 @@ export const FAILURES: readonly FailureRule[] = [
     named: "pid",
   },
   {
+    id: "not-dumpable",
+    pattern: /One or more namespaces doesn't belong to the target user namespace/,
+    cause:
+      "A process is closed to CRIU's look from inside the session's user namespace: it is not dumpable (prctl PR_SET_DUMPABLE) and was restored before",
+    remedy: "Leave the processes of a session dumpable, its init too, where siblings are to be dumped again",
+    phases: ["dump"],
+  },
+  {
     id: "traced",
     pattern: /Unseizable non-zombie (?<pid>\d+) found/,
     cause: "A process is traced already (a debugger, strace, another dump)",

@@ -2,6 +2,7 @@ import { closeSync } from "node:fs";
 import { isFieldSet } from "@bufbuild/protobuf";
 import { criu_notifySchema, criu_req_type } from "../gen/rpc_pb.js";
 import type { Criu } from "../install/find.js";
+import { assertOptions } from "./check-options.js";
 import {
   type CriuRequest,
   type CriuResponse,
@@ -26,7 +27,7 @@ const END_TIMEOUT_MS = 5_000;
 /**
  * One request to a fresh `criu swrk`, answered. A process serves one request only, because CRIU leaks
  * resources of a dump or restore (criu/cr-service.c). An answer with `success: false` is returned, not thrown.
- * @throws {CriuError} `RPC_ABORTED`, `RPC_TIMEOUT`, `RPC_CLOSED` (criu died), `RPC_PROTOCOL`
+ * @throws {CriuError} `RPC_ARGUMENT`, `RPC_ABORTED`, `RPC_TIMEOUT`, `RPC_CLOSED` (criu died), `RPC_PROTOCOL`
  * @throws what `onNotify` rejected with, after CRIU has given up and cleaned up
  */
 export async function callCriu(
@@ -35,6 +36,7 @@ export async function callCriu(
   options: CallOptions = {},
 ): Promise<CriuResponse> {
   if (options.signal?.aborted) throw abortedError(options.signal.reason);
+  if (request.opts !== undefined) assertOptions(request.opts);
   const swrk = await startSwrk(criu, options.start);
   const stopper = stopperFor(swrk, options);
   try {

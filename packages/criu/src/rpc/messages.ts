@@ -9,9 +9,11 @@ import {
 } from "../gen/rpc_pb.js";
 
 /** Fields of a request as `proto/rpc.proto` names them, in camel case. */
-export type CriuRequest = MessageInitShape<typeof criu_reqSchema>;
+export type CriuRequest = Omit<MessageInitShape<typeof criu_reqSchema>, "opts" | "$typeName" | "$unknown"> & {
+  readonly opts?: CriuOptions;
+};
 /** Fields of a request's options. */
-export type CriuOptions = MessageInitShape<typeof criu_optsSchema>;
+export type CriuOptions = Exclude<MessageInitShape<typeof criu_optsSchema>, { $typeName: string }>;
 export type CriuResponse = criu_resp;
 
 /** A request as one packet. */

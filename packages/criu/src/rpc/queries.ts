@@ -33,3 +33,9 @@ export async function queryFeatures(criu: Criu, start: StartOptions = {}): Promi
     pidfdStore: features?.pidfdStore ?? false,
   };
 }
+
+/** Whether CRIU itself finds that it can work on this kernel (`criu check`). */
+export async function queryCheck(criu: Criu, start: StartOptions = {}): Promise<boolean> {
+  const { success } = await callCriu(criu, { type: criu_req_type.CHECK }, { start });
+  return success;
+}

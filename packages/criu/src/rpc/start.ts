@@ -20,6 +20,8 @@ export interface StartOptions {
   readonly cgroupFd?: number;
   /** File that takes what criu writes to stderr before its log is open. Default /dev/null. */
   readonly errorFile?: string;
+  /** Descriptors of this process that criu holds too, under numbers from {@link FIRST_PASSED_FD} on. Default: none. */
+  readonly fds?: readonly number[];
   /** Default: PATH alone, for `ip`, `tar` and `gzip`; no HOME, so that no user's criu.conf is read. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -33,6 +35,8 @@ export interface Swrk {
 }
 
 const SOCKET_FD = 3;
+/** Number that the first of a call's own descriptors has in criu; the next ones follow it. */
+export const FIRST_PASSED_FD = 4;
 /** Larger than any message; CRIU's own are below 1 KiB unless they carry a long error. */
 const MAX_PACKET_BYTES = 64 << 20;
 
@@ -48,6 +52,7 @@ export async function startSwrk(criu: Criu, options: StartOptions = {}): Promise
       { source: quiet, target: 1 },
       { source: errors, target: 2 },
       { source: far, target: SOCKET_FD },
+      ...(options.fds ?? []).map((source, index) => ({ source, target: FIRST_PASSED_FD + index })),
     ]);
     return { child, socket, socketInode: fstatSync(far, { bigint: true }).ino };
   } catch (error) {

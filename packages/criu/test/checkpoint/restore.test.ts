@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readdirSync } from "node:fs";
+import { appendFileSync, closeSync, mkdirSync, openSync, readdirSync, readlinkSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect } from "vitest";
@@ -7,6 +7,7 @@ import { CriuError, dump, type RestoreOptions, restore } from "../../src/index.j
 import { CRIU_NEEDS, testCriu } from "../helpers/criu.js";
 import { pidNamespaces } from "../helpers/namespaces.js";
 import {
+  COUNT,
   copyUpper,
   endProcess,
   launchTiny,
@@ -17,7 +18,7 @@ import {
 
 let session: TinySession;
 beforeEach(async () => {
-  session = await launchTiny();
+  session = await launchTiny(`trap 'echo told' USR1; ${COUNT}`);
   await until("the count", async () => Number(await session.read("count")) > 2 || undefined);
   await dump({
     criu: await testCriu(),
@@ -89,6 +90,33 @@ testNeeding(CRIU_NEEDS, "a tree that was ended at its dump goes on where it stoo
 
 testNeeding(
   CRIU_NEEDS,
+  "an open file of this process takes the place of the tree's own, and no other of ours is passed",
+  async () => {
+    const path = join(session.folder, "handed-over");
+    const fd = openSync(path, "a");
+    const secret = openSync("/etc/hostname", "r");
+    try {
+      const { pid } = await restoreIt("one", { inheritFds: [{ key: "log", fd }] });
+      try {
+        process.kill(pid, "SIGUSR1");
+        await until(
+          "words in our file",
+          async () => (await readFile(path, "utf8")).includes("told") || undefined,
+        );
+        const open = readdirSync(`/proc/${pid}/fd`).map((one) => readlinkSync(`/proc/${pid}/fd/${one}`));
+        expect(open).toContain(path);
+        expect(open.filter((target) => target === "/etc/hostname")).toEqual([]);
+      } finally {
+        await endProcess(pid);
+      }
+    } finally {
+      for (const one of [fd, secret]) closeSync(one);
+    }
+  },
+);
+
+testNeeding(
+  CRIU_NEEDS,
   "a missing image gives an error with the log's own lines, and nothing is left",
   async () => {
     const error = await failsCleanly(() => restoreIt("one", { imagesDir: join(session.folder, "layer") }));
@@ -108,7 +136,8 @@ testNeeding(
     const error = await failsCleanly(() => restoreIt("one"));
     expect(error).toMatchObject({
       code: "RESTORE_FAILED",
-      explanation: { known: true, rule: "layer-changed" },
+      explanation: { known: true, rule: "layer-changed", process: { name: "sh" } },
+      message: expect.stringMatching(/bin\/sh.*sh \(pid 1 inside\)/),
     });
   },
 );

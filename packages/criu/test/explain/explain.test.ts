@@ -125,6 +125,11 @@ const MET: readonly [rule: string, phase: "dump" | "restore", line: string][] = 
   ["descriptor-limit", "restore", "(00.041) Error (criu/servicefd.c:1): sfd: Can't chose service_fd_base"],
   ["pid-taken", "restore", "Error (criu/cr-restore.c:1237): Can't fork for 15670: File exists"],
   [
+    "not-dumpable",
+    "dump",
+    "Error (criu/namespaces.c:997): One or more namespaces doesn't belong to the target user namespace",
+  ],
+  [
     "missing-program",
     "dump",
     'Error (criu/util.c:642): execvp("tar", ...) failed: No such file or directory',

@@ -1,14 +1,17 @@
+import { closeSync, openSync } from "node:fs";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { create, toBinary } from "@bufbuild/protobuf";
 import { afterEach, beforeEach, expect } from "vitest";
 import { testNeeding } from "../../../../tools/testing/needs.js";
-import { criu_req_type } from "../../src/gen/rpc_pb.js";
+import { criu_req_type, criu_respSchema } from "../../src/gen/rpc_pb.js";
 import {
   assertUsable,
   type Criu,
   callCriu,
   checkCriu,
+  queryCheck,
   queryFeatures,
   queryVersion,
 } from "../../src/index.js";
@@ -43,6 +46,40 @@ testNeeding(CRIU_NEEDS, "the check says that this kernel serves it", async () =>
   const check = await checkCriu(criu);
   expect(check).toMatchObject({ version: "4.2.1", usable: true, problems: [] });
   expect(() => assertUsable(criu, check)).not.toThrow();
+});
+
+testNeeding(CRIU_NEEDS, "the check is asked over the socket too", async () => {
+  expect(await queryCheck(await testCriu())).toBe(true);
+});
+
+testNeeding(CRIU_NEEDS, "a request of half a megabyte is answered, and its failure explained", async () => {
+  const images = openSync(folder, "r");
+  try {
+    const skipMnt = Array.from({ length: 2_000 }, (_, index) => `/no/such/mount/${index}/`.padEnd(60, "x"));
+    const opts = { imagesDirFd: images, pid: 2 ** 22 - 1, skipMnt, logFile: "x.log" };
+    const response = await callCriu(await testCriu(), { type: criu_req_type.DUMP, opts });
+    expect(response).toMatchObject({ type: criu_req_type.DUMP, success: false });
+  } finally {
+    closeSync(images);
+  }
+});
+
+testNeeding(["root"], "an answer far above eight kilobytes is read whole", async () => {
+  const crErrmsg = "x".repeat(150_000);
+  const answer = toBinary(
+    criu_respSchema,
+    create(criu_respSchema, { type: criu_req_type.VERSION, success: false, crErrmsg }),
+  );
+  await writeFile(join(folder, "answer"), answer);
+  const send = `require("fs").writeSync(3, require("fs").readFileSync("${join(folder, "answer")}"))`;
+  const criu = await standIn(`exec ${process.execPath} -e '${send}'`);
+  expect((await callCriu(criu, { type: criu_req_type.VERSION })).crErrmsg).toBe(crErrmsg);
+});
+
+testNeeding(["root"], "a wrong option is refused before criu is started", async () => {
+  const criu: Criu = { version: "9", file: join(folder, "none"), argv: [], source: "system", digest: "none" };
+  const call = callCriu(criu, { type: criu_req_type.DUMP, opts: { imagesDirFd: -1 } });
+  await expect(call).rejects.toMatchObject({ code: "RPC_ARGUMENT", facts: { option: "imagesDirFd" } });
 });
 
 testNeeding(["root"], "a criu that fails its check is refused with its own words", async () => {
