@@ -21,18 +21,18 @@ export function bareScreen(
   const { facts } = seen;
   if (facts && desktop && !desktop.paintsItself && applicationWindows(facts).length === 0)
     return { verdict: "no-window", remedy: `start a program: ${desktop.name} itself paints nothing` };
-  if (kind === "panel")
-    return {
-      verdict: "nothing-but-panel",
-      remedy: "wait: the desktop paints its panel first; when it stays so, look at the shell's log",
-    };
-  if (kind === "one-colour")
-    return {
-      verdict: "one-colour",
-      remedy: "wait; when it stays so, look whether the desktop started at all",
-    };
-  return blackScreen(seen, desktop);
+  if (kind === "black") return blackScreen(seen, desktop);
+  return stalledOn(seen) ?? (kind === "panel" ? ONLY_PANEL : ONE_COLOUR);
 }
+
+const ONLY_PANEL: Failure = {
+  verdict: "nothing-but-panel",
+  remedy: "wait: the desktop paints its panel first; when it stays so, look at the shell's log",
+};
+const ONE_COLOUR: Failure = {
+  verdict: "one-colour",
+  remedy: "wait; when it stays so, look whether the desktop started at all",
+};
 
 /** The names of a black screen, told apart by the signals: pixels alone look the same. */
 function blackScreen(seen: Observation, desktop: DesktopProfile | undefined): Failure {

@@ -1,12 +1,10 @@
 import { failureWindow, looksLikeFailurePage } from "../desktop/failure-page.js";
-import type { DesktopFacts } from "../x11/types.js";
+import type { DesktopFacts, WindowFacts } from "../x11/types.js";
 import type { Picture } from "./picture.js";
 import type { Check, Failure, Observation, WindowExpectation } from "./types.js";
 import { applicationWindows, describeWindow, matchingWindows, unexpectedWindows } from "./windows.js";
 
 // The questions that every desktop is asked. Those of one desktop stand in its profile, src/desktop.
-
-const MODAL = "_NET_WM_STATE_MODAL";
 
 export function failurePage({ frame, stats, facts }: Observation): Check {
   const window = facts && failureWindow(facts);
@@ -68,11 +66,15 @@ export function somethingToSee({ detail }: Picture, bare: Failure | undefined): 
   };
 }
 
-/** A program's modal dialog keeps its windows from being used, unless the dialog is what is wanted. */
+/**
+ * A program's modal dialog keeps its windows from being used, unless the dialog itself is what is wanted: then no
+ * other window meets the expectation, as a dialog has the class of the window that it belongs to.
+ */
 export function noModalDialog({ facts }: Observation, wanted: WindowExpectation | undefined): Check {
-  const windows = facts ? applicationWindows(facts).filter(({ states }) => states.includes(MODAL)) : [];
-  const wantedIds = facts && wanted ? matchingWindows(facts, wanted).map(({ id }) => id) : [];
-  const dialog = windows.find(({ id }) => !wantedIds.includes(id));
+  const dialogs = facts ? applicationWindows(facts).filter(isModal) : [];
+  const matching = facts && wanted ? matchingWindows(facts, wanted) : [];
+  const isWanted = matching.length > 0 && matching.every(isModal);
+  const dialog = dialogs.find(({ id }) => !isWanted || !matching.some((window) => window.id === id));
   return {
     name: "no modal dialog",
     ok: facts === undefined ? "unknown" : dialog === undefined,
@@ -83,6 +85,8 @@ export function noModalDialog({ facts }: Observation, wanted: WindowExpectation 
     },
   };
 }
+
+const isModal = ({ states }: WindowFacts) => states.includes("_NET_WM_STATE_MODAL");
 
 export function expectedWindow(
   { facts }: Observation,
