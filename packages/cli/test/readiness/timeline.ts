@@ -75,8 +75,8 @@ async function settledFrame({ live }: GnomeSession): Promise<Frame> {
 }
 
 function firstLike(seen: readonly { atMs: number; thumbnail: Frame }[], settled: Frame): number {
-  const lastUnlike = seen.findLastIndex(
-    ({ thumbnail }) => frameDifference(thumbnail, settled) > MAX_THUMBNAIL_DIFFERENCE,
+  const isLike = seen.map(
+    ({ thumbnail }) => frameDifference(thumbnail, settled) <= MAX_THUMBNAIL_DIFFERENCE,
   );
-  return seen[lastUnlike + 1]?.atMs ?? Number.NaN;
+  return seen[isLike.lastIndexOf(false) + 1]?.atMs ?? Number.NaN;
 }
