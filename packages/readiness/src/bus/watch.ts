@@ -12,7 +12,10 @@ export interface WatchShellOptions {
    * `@drums/dbus-private` finds them. Asked for while the Shell is not running. Default: none are looked for.
    */
   muteNames?(): Promise<readonly string[]>;
-  /** How long one look waits for answers, in milliseconds. Default 250. */
+  /**
+   * How long one look waits for answers, in milliseconds. Default 250, and four times that once the Shell runs: then
+   * a late answer tells of a busy machine.
+   */
   readonly answerMs?: number;
 }
 
@@ -33,6 +36,8 @@ const QUESTION_MS = 60_000;
 /** Between two searches for mute names, in milliseconds. */
 const PROBE_EVERY_MS = 500;
 const MAX_MUTE = 32;
+/** A Shell that ran a moment ago is waited for so many times longer. */
+const RUNNING_PATIENCE = 4;
 const MAX_NAME_CHARACTERS = 255;
 
 /** Watches GNOME Shell's own state over D-Bus. The session is hostile ground: answers are checked for their type. */
@@ -157,9 +162,10 @@ class BusWatcher implements ShellWatch {
 
   async #within<T>(work: Promise<T>): Promise<T | undefined> {
     const { answerMs = 250 } = this.#options;
+    const patience = this.#runningSince === undefined ? 1 : RUNNING_PATIENCE;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), answerMs);
+      timer = setTimeout(() => resolve(undefined), answerMs * patience);
     });
     try {
       return await Promise.race([work, late]);

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Box, Frame } from "../../src/index.js";
-import { decodePng, parseFactsText } from "../../src/index.js";
+import { type BusFacts, type DesktopFacts, decodePng, parseFactsText } from "../../src/index.js";
 
 export type Colour = readonly [red: number, green: number, blue: number];
 
@@ -59,4 +59,9 @@ export function captureFacts(name: string) {
   };
   const found = texts[name];
   return found && parseFactsText(found());
+}
+
+/** What X server and session bus said when a capture of test/fixtures/gnome was taken. */
+export function gnomeFacts(name: string): { readonly facts: DesktopFacts; readonly bus: BusFacts } {
+  return JSON.parse(text(`gnome/${name}.json`));
 }
