@@ -29,7 +29,7 @@ export interface NamesReport {
 
 /** Options of {@link probeNames}. */
 export interface ProbeNamesOptions {
-  /** How long an owner may take, in milliseconds; default 250. All are asked at once. */
+  /** How long an owner may take, in milliseconds; default 500. All are asked at once. */
   readonly timeoutMs?: number;
 }
 
@@ -58,7 +58,7 @@ const QUESTIONS = [
  * @throws DbusError `CLOSED`, `PROTOCOL`, `TIMEOUT` where the bus itself does not answer
  */
 export async function probeNames(bus: BusConnection, options: ProbeNamesOptions = {}): Promise<NamesReport> {
-  const { timeoutMs = 250 } = options;
+  const { timeoutMs = 500 } = options;
   const owned = wellKnownNames(await bus.call(busCall("ListNames"))).filter((name) => name !== BUS_NAME);
   if (owned.length > MAX_PROBED)
     throw new DbusError("PROTOCOL", `the bus has ${owned.length} names, more than ${MAX_PROBED}`, {

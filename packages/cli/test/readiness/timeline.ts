@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Frame, frameDifference, shrink, type VerdictName } from "@drums/readiness";
+import { type Frame, frameDifference, shrink, type Verdict, type VerdictName } from "@drums/readiness";
 import type { GnomeSession } from "../support/gnome.js";
 
 /** One start, from its first look to a desktop that was left alone for a while, in milliseconds since that look. */
 export interface Timeline {
-  readonly history: readonly { readonly name: VerdictName; readonly atMs: number }[];
+  readonly history: readonly { name: VerdictName; atMs: number; remedy?: string | undefined }[];
   readonly verdict: VerdictName;
   readonly verdictMs: number;
   /** The first look from which on the screen was as it then stayed; what was judged later only confirmed it. */
@@ -30,7 +30,9 @@ export async function timelineOf(gnome: GnomeSession, options: { timeoutMs: numb
     seen.push({ atMs, thumbnail: shrink(taken, THUMBNAIL_WIDTH) });
     return taken;
   };
-  const { verdict, frames, history, elapsedMs } = await gnome.wait({ ...options, frame });
+  const history: { name: VerdictName; atMs: number; remedy?: string | undefined }[] = [];
+  const onVerdict = ({ name, remedy }: Verdict, atMs: number) => void history.push({ name, atMs, remedy });
+  const { verdict, frames, elapsedMs } = await gnome.wait({ ...options, frame, onVerdict });
   const settled = verdict.ready ? await settledFrame(gnome) : undefined;
   const last = frames.at(-1);
   return {
@@ -48,7 +50,7 @@ export function wrongIn({ verdict, difference, history }: Timeline): string | un
   if (difference > MAX_DIFFERENCE)
     return `the screen that was called ready changed by ${(difference * 100).toFixed(1)} % afterwards`;
   const strange = history.find(({ name }) => !OF_A_START.has(name));
-  return strange && `${strange.name} was said of a start that succeeded`;
+  return strange && `${strange.name} was said of a start that succeeded (${strange.remedy ?? "no remedy"})`;
 }
 
 const OF_A_START: ReadonlySet<VerdictName> = new Set([
@@ -75,8 +77,6 @@ async function settledFrame({ live }: GnomeSession): Promise<Frame> {
 }
 
 function firstLike(seen: readonly { atMs: number; thumbnail: Frame }[], settled: Frame): number {
-  const isLike = seen.map(
-    ({ thumbnail }) => frameDifference(thumbnail, settled) <= MAX_THUMBNAIL_DIFFERENCE,
-  );
+  const isLike = seen.map(({ thumbnail }) => frameDifference(thumbnail, settled) <= MAX_THUMBNAIL_DIFFERENCE);
   return seen[isLike.lastIndexOf(false) + 1]?.atMs ?? Number.NaN;
 }

@@ -9,8 +9,11 @@ import { applicationWindows } from "./windows.js";
  * it has been running for so long is a black screen its last word. In milliseconds.
  */
 const STAGE_GRACE_MS = 8_000;
-/** A service that starts may leave a question unanswered for a moment. In milliseconds. */
-const STALL_MS = 2_000;
+/**
+ * A service that starts on a busy machine may leave questions unanswered for seconds; a call to a mute one stands
+ * still for 25. In milliseconds.
+ */
+const STALL_MS = 5_000;
 
 /** What to call a screen with nothing on it: by the likeliest cause. */
 export function bareScreen(
