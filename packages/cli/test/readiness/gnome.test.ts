@@ -173,10 +173,14 @@ testNeeding(
       await signal(gnome, "CONT", "gnome-shell");
       await becomes(gnome, "ready");
 
+      let killed: Promise<void> | undefined;
       const gone = await gnome.wait({
         settleMs: 60_000,
-        onVerdict: ({ ready: isReady }) => void (isReady && signal(gnome, "KILL", "Xvfb")),
+        onVerdict: () => {
+          killed ??= signal(gnome, "KILL", "Xvfb");
+        },
       });
+      await killed;
       expect(gone.verdict.name).toBe("x-server-gone");
     }),
   GNOME_TIMEOUT_MS,
