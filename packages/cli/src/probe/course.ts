@@ -184,7 +184,6 @@ export class Course {
   async #open(live: LiveSession): Promise<void> {
     const { desktop, application } = this.#request;
     const { openedMs } = await openApplication(live, desktop, application, this.#options);
-    const content = await this.#task.read(live, TYPED);
     await this.#step("token", async () => {
       const token = await makeToken(live);
       await this.#attempt.record("token.json", token);
@@ -198,7 +197,7 @@ export class Course {
       rules: rulesFacts(desktop, application.window),
       openedMs,
       place: this.#task.place(TYPED),
-      content,
+      content: await this.#task.read(live, TYPED),
       remembered: this.#remembered,
     });
   }

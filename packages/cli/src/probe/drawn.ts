@@ -11,7 +11,7 @@ const STILL_LOOKS = 3;
 export interface DrawnOptions {
   /** Only here, as in a window's place: a panel's clock changes by itself. Default the whole screen. */
   readonly within?: Box | undefined;
-  /** Default 10 000. */
+  /** Default 30 000. */
   readonly timeoutMs?: number;
 }
 
@@ -21,7 +21,7 @@ export async function untilDrawn(
   before: Frame,
   options: DrawnOptions = {},
 ): Promise<Frame> {
-  const { timeoutMs = 10_000 } = options;
+  const { timeoutMs = 30_000 } = options;
   let last = before;
   let still = 0;
   await waitFor(

@@ -1,3 +1,4 @@
+import { encodePng } from "@drums/readiness";
 import { messageOf } from "../errors.js";
 import type { Attempt } from "../evidence/writer.js";
 import type { Home } from "../home.js";
@@ -55,8 +56,15 @@ export class Sessions {
     }
   }
 
+  /** What was on the screen when it ended tells why a wait was in vain. */
+  async #keepScreen(live: LiveSession, evidence: string): Promise<void> {
+    const frame = await live.frame().catch(() => undefined);
+    if (frame !== undefined) await this.#attempt.file(`${evidence}/screen-end.png`, await encodePng(frame));
+  }
+
   async #remove({ live, folder, evidence }: HeldSession): Promise<void> {
     await this.keepLogs(live, evidence);
+    await this.#keepScreen(live, evidence);
     live.close();
     await removeSession(this.#home, folder);
   }

@@ -30,7 +30,7 @@ export const applicationRecord = record({
   openedMs: z.number().nonnegative().nullable(),
   /** Where the effect of typing is read from outside: a path in the session, or the window's title. */
   place: z.string(),
-  /** What was there before anything was typed; null where nothing was. */
+  /** What was there before the dump; null where nothing was. */
   content: z.string().nullable(),
   /** What was typed before the dump and lives in the application's memory. */
   remembered: z.string(),
