@@ -15,7 +15,7 @@ import type { LiveSession } from "../session/open.js";
 import { findResidue } from "../session/residue.js";
 import { upSession } from "../session/up.js";
 import { openApplication } from "./application.js";
-import { initOf, makeMarker, makeToken, observeProcesses } from "./facts.js";
+import { initOf, makeMarker, makeToken, observeProcesses, readIdentity } from "./facts.js";
 import { type GenerationTools, recordDump, recordRestore } from "./generation.js";
 import { readHostFacts } from "./host-facts.js";
 import { Looks, TYPED } from "./looks.js";
@@ -187,6 +187,7 @@ export class Course {
     await this.#step("token", async () => {
       const token = await makeToken(live);
       await this.#attempt.record("token.json", token);
+      await this.#attempt.record("identity.json", await readIdentity(live));
       this.#token = token.value;
     });
     this.#remembered = await this.#task.prepare(live, this.#token);

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { IDENTITY_FILES } from "@drums/nsexec";
 import { listPidNamespace, readStartTime } from "@drums/nsexec/proc";
 import { codeOf, DrumsError } from "../errors.js";
 import { monotonicMs } from "../evidence/clock.js";
@@ -26,6 +27,19 @@ export function makeToken(live: LiveSession): Promise<RecordInput<"token.json">>
 /** What a program of the session reads from the token's file. */
 export function readToken(live: LiveSession): Promise<RecordInput<"token.json">> {
   return userProgram(live, ["/bin/cat", TOKEN_FILE]);
+}
+
+/** Who a program of the session finds it is. */
+export async function readIdentity(live: LiveSession): Promise<RecordInput<"identity.json">> {
+  const { generation, token } = IDENTITY_FILES;
+  const { value, ...run } = await userProgram(live, [
+    "/bin/cat",
+    "/proc/sys/kernel/hostname",
+    generation,
+    token,
+  ]);
+  const [hostname = "", number = "", word = ""] = value.split("\n");
+  return { ...run, hostname, generation: number, token: word };
 }
 
 /** Writes the marker file by a program of the session, then reads it from outside. */

@@ -10,7 +10,7 @@ import type { DesktopRecipe } from "../recipes/types.js";
 import { lookAtShell } from "../session/boot/ready.js";
 import { inspectBus } from "../session/bus.js";
 import type { LiveSession } from "../session/open.js";
-import { initOf, observeProcesses, readMarker, readToken, sight } from "./facts.js";
+import { initOf, observeProcesses, readIdentity, readMarker, readToken, sight } from "./facts.js";
 import { lookAtLock } from "./locks.js";
 import type { Done, ProbeTask } from "./tasks/index.js";
 
@@ -73,6 +73,7 @@ export class Looks {
     await this.#desktop(live, sibling);
     await this.#attempt.record(`${folder}/processes.json`, await observeProcesses(initOf(live)));
     await this.#attempt.record(`${folder}/token.json`, await readToken(live));
+    await this.#attempt.record(`${folder}/identity.json`, await readIdentity(live));
     await this.#attempt.record(`${folder}/marker.json`, await readMarker(live));
     const { lockedPath } = this.#subject.task;
     if (lockedPath !== undefined && sibling !== "second")

@@ -174,6 +174,24 @@ describe("one contradiction fails the claim that it contradicts, and says so", (
       says: /^sibling 2: the original's is/,
     },
     {
+      record: "siblings/2/identity.json",
+      change: { hostname: "drums" },
+      fails: ["sibling-identity"],
+      says: /^sibling 2: its host name "drums" is that of the original/,
+    },
+    {
+      record: "siblings/2/identity.json",
+      change: { generation: "0" },
+      fails: ["sibling-identity"],
+      says: /^sibling 2: generation 0, the original's is 0/,
+    },
+    {
+      record: "siblings/3/identity.json",
+      change: { token: "" },
+      fails: ["sibling-identity"],
+      says: /^sibling 3: its token "" is that of nobody/,
+    },
+    {
       record: "siblings/1/marker.json",
       change: { path: "/tmp/x" },
       fails: ["sibling-marker"],

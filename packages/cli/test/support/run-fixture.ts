@@ -185,6 +185,7 @@ function sessionRecords(set: Set): void {
     remembered: "",
   });
   set("token.json", { argv: ["/bin/sh"], exitCode: 0, value: TOKEN });
+  set("identity.json", identityRecord("drums", 0));
   set("marker.json", markerRecord());
   set("processes.json", processesRecord());
   set("parity.json", {
@@ -250,6 +251,7 @@ function siblingRecords(content: RunContent, set: Set, sibling: number): void {
     criu: "4.2.1",
   });
   set(`${folder}/token.json`, { argv: ["/bin/cat"], exitCode: 0, value: TOKEN });
+  set(`${folder}/identity.json`, identityRecord(`openbox-${sibling}`, 1));
   set(`${folder}/marker.json`, markerRecord());
   set(`${folder}/processes.json`, processesRecord());
   set(`${folder}/facts.json`, { facts: FACTS });
@@ -352,6 +354,11 @@ function busRecord(device: number): RecordInput<"bus.json"> {
     socket: file(device, 7),
     hostSocket: { path: "/run/dbus/system_bus_socket", before: host, after: host },
   };
+}
+
+function identityRecord(hostname: string, generation: number): RecordInput<"identity.json"> {
+  const token = createHash("sha256").update(hostname).digest("hex").slice(0, 32);
+  return { argv: ["/bin/cat"], exitCode: 0, hostname, generation: String(generation), token };
 }
 
 function markerRecord(): RecordInput<"marker.json"> {

@@ -47,7 +47,7 @@ export interface Nat {
   readonly pid: number;
   readonly startTime: bigint;
   readonly ports: readonly PublishedPort[];
-  /** What is in force: `sandbox` (a mount namespace with nothing in it, no capabilities) and `seccomp`. */
+  /** What is in force: `sandbox` (a mount namespace with /etc and /run alone, no capabilities but one) and `seccomp`. */
   readonly confinement: readonly NatConfinement[];
 }
 

@@ -3,6 +3,7 @@ import type { Claim } from "../records/claims.js";
 import { allSteps, nothingLeft, originalUnharmed } from "./aftermath.js";
 import { application, documents, locksHeld, overviewLeft } from "./application.js";
 import { auditPassed, dumped, restoredTogether } from "./checkpoint.js";
+import { siblingIdentity } from "./clone-identity.js";
 import { desktopUsable, marker, token } from "./desktop.js";
 import { secondGeneration, twoSessions } from "./generations.js";
 import { imageVerified, rootReadOnly, xvfbLayer } from "./image.js";
@@ -38,6 +39,7 @@ export const CLAIM_RULES: readonly ClaimRule[] = [
   dumped,
   restoredTogether,
   siblingToken,
+  siblingIdentity,
   siblingMarker,
   siblingProcesses,
   siblingScreen,

@@ -104,6 +104,16 @@ export const factsRecord = record({ facts: desktopFacts });
 /** token.json: a program's output, word for word, and its return code. */
 export const tokenRecord = record({ ...programRun, value: z.string() });
 
+/** identity.json: who a program of the session finds it is. */
+export const identityRecord = record({
+  ...programRun,
+  /** The kernel's. */
+  hostname: z.string(),
+  /** 0 after a boot, one more with each restore since; as the session's file has it. */
+  generation: z.string(),
+  token: z.string(),
+});
+
 /** marker.json: a file in the session. */
 export const markerRecord = record({ ...programRun, path: z.string(), content: z.string(), sha256 });
 
