@@ -38,6 +38,16 @@ export {
   type ProbeNamesOptions,
   probeNames,
 } from "./probe.js";
+export type { MethodAnswer, StubFacts, StubValue } from "./stubs/answers.js";
+export {
+  type PlannedMethod,
+  type StubCommandSpec,
+  type StubName,
+  type StubPlan,
+  stubCommand,
+  stubNames,
+  stubPlan,
+} from "./stubs/command.js";
 export { type BusCheck, type BusReport, type VerifyBusSpec, verifyBus } from "./verify.js";
 export {
   type BusConnection,

@@ -6,7 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import native from "@homebridge/dbus-native/lib/message.js";
 import { busCommand, flattenHostConfig, unixAddress, waitForBus, writeConfig } from "../src/index.js";
-import { decodeMessage, HEADER_BYTES, messageLength } from "../src/wire/message.js";
+import { decodeMessage, HEADER_BYTES, type Message, messageLength } from "../src/wire/message.js";
+import { ByteReader } from "../src/wire/reader.js";
+import { authenticate } from "../src/wire/sasl.js";
 
 /** The host's own system configuration, which the dbus package installs. */
 export const STOCK = "/usr/share/dbus-1/system.conf";
@@ -70,58 +72,66 @@ export async function startDaemon(configPath: string, more: readonly string[] = 
   return daemon;
 }
 
-/** A peer on a bus that owns a name: it answers every call with an error, or with nothing at all. */
-export interface Owner {
-  leave(): void;
+/** A client of a bus by a second implementation of the protocol, which sends what ours does not. */
+export interface RawPeer {
+  send(message: Parameters<typeof native.marshall>[0] | Buffer): void;
+  close(): void;
 }
 
-/** Owns `name` with a second implementation of the protocol, as a service would. */
+const BUS = "org.freedesktop.DBus";
+const BUS_OBJECT = { type: 1, path: "/org/freedesktop/DBus", interface: BUS, destination: BUS };
+
+/** Connects and says Hello; `onMessage` hears of every message after that. */
+export async function rawPeer(
+  bus: TestBus,
+  onMessage: (message: Message, bytes: Buffer) => void,
+): Promise<RawPeer> {
+  const socket = await bus.connect();
+  const reader = new ByteReader(socket);
+  await authenticate(reader);
+  const send: RawPeer["send"] = (message) =>
+    socket.write(Buffer.isBuffer(message) ? message : native.marshall(message));
+  let resolve = () => {};
+  let reject = (_: unknown) => {};
+  const greeted = new Promise<void>((...both) => {
+    [resolve, reject] = both;
+  });
+  const receive = async () => {
+    for (;;) {
+      const head = await reader.take(HEADER_BYTES);
+      const bytes = Buffer.concat([head, await reader.take(messageLength(head) - HEADER_BYTES)]);
+      const message = decodeMessage(bytes);
+      if (message.replySerial === 1) resolve();
+      else onMessage(message, bytes);
+    }
+  };
+  receive().catch(reject); // the peer left
+  send({ ...BUS_OBJECT, serial: 1, member: "Hello" });
+  await greeted;
+  return { send, close: () => socket.destroy() };
+}
+
+/** Owns `name` as a service would: answers every call with an error, or with nothing at all. */
 export async function ownName(
   bus: TestBus,
   name: string,
   options: { readonly answers: boolean },
-): Promise<Owner> {
-  const socket = await bus.connect();
-  let buffered: Buffer = Buffer.alloc(0);
-  let isReady = false;
-  const ready = new Promise<void>((resolve) => {
-    socket.on("data", (chunk: Buffer) => {
-      buffered = Buffer.concat([buffered, chunk]);
-      if (!isReady && buffered.includes("OK ")) {
-        isReady = true;
-        buffered = Buffer.alloc(0);
-        socket.write("BEGIN\r\n");
-        const call = { type: 1, path: "/org/freedesktop/DBus", interface: BUS, destination: BUS };
-        socket.write(native.marshall({ ...call, serial: 1, member: "Hello" }));
-        const request = { ...call, serial: 2, member: "RequestName", signature: "su", body: [name, 0] };
-        socket.write(native.marshall(request));
-      }
-      while (isReady && buffered.length >= HEADER_BYTES && buffered.length >= messageLength(buffered)) {
-        const length = messageLength(buffered);
-        const message = decodeMessage(buffered.subarray(0, length));
-        buffered = buffered.subarray(length);
-        if (message.replySerial === 2) resolve();
-        if (message.type === 1 && options.answers) socket.write(refusal(message));
-      }
-    });
+): Promise<{ leave(): void }> {
+  let owned = () => {};
+  const isOwned = new Promise<void>((resolve) => {
+    owned = resolve;
   });
-  const uid = Buffer.from(String(process.getuid?.() ?? 0)).toString("hex");
-  socket.write(`\0AUTH EXTERNAL ${uid}\r\n`);
-  await ready;
-  return { leave: () => socket.destroy() };
-}
-
-const BUS = "org.freedesktop.DBus";
-
-function refusal({ serial, sender }: { readonly serial: number; readonly sender?: string }): Buffer {
-  const errorName = "org.freedesktop.DBus.Error.UnknownMethod";
-  return native.marshall({
-    type: 3,
-    serial: 7,
-    replySerial: serial,
-    errorName,
-    ...(sender !== undefined && { destination: sender }),
+  const peer = await rawPeer(bus, ({ type, replySerial, serial, sender }) => {
+    if (replySerial === 2) owned();
+    const errorName = "org.freedesktop.DBus.Error.UnknownMethod";
+    const refusal = { type: 3, serial: 7, replySerial: serial, errorName };
+    if (type === 1 && options.answers)
+      peer.send({ ...refusal, ...(sender !== undefined && { destination: sender }) });
   });
+  const body = [name, 0];
+  peer.send({ ...BUS_OBJECT, serial: 2, member: "RequestName", signature: "su", body });
+  await isOwned;
+  return { leave: () => peer.close() };
 }
 
 /** A configuration with which anyone may do anything. */
