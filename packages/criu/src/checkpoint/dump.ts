@@ -16,6 +16,7 @@ import type { StartOptions } from "../rpc/start.js";
 import { failureError, type LogFiles, withLog } from "./failure.js";
 import { imageBytes, removeImages } from "./images.js";
 import { type CheckpointFlags, DEFAULT_FLAGS, type ExternalMount, sharedOptions } from "./options.js";
+import { plainTmpfs } from "./plain-tmpfs.js";
 import { privateTmp } from "./private-tmp.js";
 import { type DumpStats, readDumpStats } from "./stats.js";
 
@@ -139,12 +140,14 @@ async function callDump(options: DumpOptions, { flags, workDir, files }: DumpCal
   );
   const [imagesDirFd = -1, workDirFd = -1] = folders;
   const tmp = privateTmp(workDir);
+  const plain = flags.plainTmpfs ? plainTmpfs({ ...options.start, hasPrivateTmp: true }) : undefined;
   try {
     const criu = (await needsShim(options.pid)) ? withShim(options.criu) : options.criu;
     const response = await callCriu(criu, dumpRequest(options, { flags, imagesDirFd, workDirFd }), {
       start: {
         ...options.start,
-        mounts: [...(options.start?.mounts ?? []), ...tmp.steps],
+        mounts: [...(options.start?.mounts ?? []), ...tmp.steps, ...(plain?.steps ?? [])],
+        ...(plain && { env: plain.env }),
         errorFile: files.errors,
       },
       onNotify: handlerOf(options),

@@ -24,6 +24,7 @@ export const checkpointManifestSchema = z.object({
     tcpClose: z.boolean().default(false),
     ghostLimitBytes: z.number().int().positive(),
     emptyNet: z.boolean(),
+    plainTmpfs: z.boolean().default(false),
   }),
   /** Lower layers, the uppermost first, as they were at the dump. */
   layers: z.array(z.object({ name: z.string(), digest })),

@@ -35,6 +35,8 @@ export interface CheckpointFlags {
    * For a session with other interfaces, routes or net sysctls of its own set it to false.
    */
   readonly emptyNet: boolean;
+  /** What lies in tmpfs mounts is kept as it is instead of packed by gzip: ten times as fast, and as large as it is. */
+  readonly plainTmpfs: boolean;
 }
 
 /** The flags of a dump that is told nothing. CRIU's own ghost limit is 1 MiB. */
@@ -45,6 +47,7 @@ export const DEFAULT_FLAGS: CheckpointFlags = {
   tcpClose: false,
   ghostLimitBytes: 512 * 1024 * 1024,
   emptyNet: true,
+  plainTmpfs: true,
 };
 
 /** clone(2) */

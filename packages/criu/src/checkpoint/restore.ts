@@ -12,6 +12,7 @@ import { FIRST_PASSED_FD } from "../rpc/start.js";
 import { failureError, type LogFiles, withLog } from "./failure.js";
 import { bringLoopbackUp } from "./loopback.js";
 import { type CheckpointFlags, DEFAULT_FLAGS, type ExternalBind, sharedOptions } from "./options.js";
+import { plainTmpfs } from "./plain-tmpfs.js";
 import { privateTmp } from "./private-tmp.js";
 import { killRemains, RestoredRoot } from "./remains.js";
 
@@ -93,10 +94,13 @@ async function callRestore(options: RestoreOptions, files: LogFiles): Promise<Cr
   const [imagesDirFd = -1, workDirFd = -1] = folders;
   const root = new RestoredRoot();
   const tmp = liesBelowTmp(options) ? undefined : privateTmp(options.workDir);
+  const { plainTmpfs: isPlain } = { ...DEFAULT_FLAGS, ...options.flags };
+  const plain = isPlain ? plainTmpfs({ hasPrivateTmp: tmp !== undefined }) : undefined;
   try {
     return await callCriu(options.criu, restoreRequest(options, { imagesDirFd, workDirFd }), {
       start: {
-        mounts: [...options.hostMounts, ...(tmp?.steps ?? [])],
+        mounts: [...options.hostMounts, ...(tmp?.steps ?? []), ...(plain?.steps ?? [])],
+        ...(plain && { env: plain.env }),
         ...(options.idMap === undefined ? {} : { idMap: options.idMap }),
         errorFile: files.errors,
         fds: (options.inheritFds ?? []).map(({ fd }) => fd),
@@ -113,6 +117,7 @@ async function callRestore(options: RestoreOptions, files: LogFiles): Promise<Cr
   } finally {
     root.close();
     tmp?.remove();
+    plain?.remove();
     for (const fd of folders) closeSync(fd);
   }
 }

@@ -185,7 +185,7 @@ const REFUSED = [
   },
   {
     what: "a namespace of its own",
-    script: `unshare --uts sleep 1000 & ${COUNT}`,
+    script: `unshare --uts /bin/sh -c ': > /apart; exec sleep 1000' & until [ -e /apart ]; do sleep 0.02; done; ${COUNT}`,
     rule: "namespace-nested",
     explained: "nested-namespace",
     process: { name: "sleep" },

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect } from "vitest";
 import { testNeeding } from "../../../../tools/testing/needs.js";
 import { CriuError, dump, type RestoreOptions, restore } from "../../src/index.js";
 import { CRIU_NEEDS, testCriu } from "../helpers/criu.js";
-import { pidNamespaces } from "../helpers/namespaces.js";
+import { processesOn } from "../helpers/processes.js";
 import {
   COUNT,
   copyUpper,
@@ -53,16 +53,12 @@ async function restoreIt(name: string, more: Partial<RestoreOptions> = {}) {
 
 /** Runs a restore that must fail, and shows that neither a process nor a folder of it is left. */
 async function failsCleanly(call: () => Promise<unknown>): Promise<unknown> {
-  const before = pidNamespaces();
   const folders = criuFolders();
   const reason = await call().then(
     () => Promise.reject(new Error("the restore did not fail")),
     (error: unknown) => error,
   );
-  await until(
-    "no process left",
-    () => [...pidNamespaces()].every((namespace) => before.has(namespace)) || undefined,
-  );
+  await until("no process left", () => processesOn(session.folder).length === 0 || undefined);
   expect(criuFolders()).toEqual(folders);
   return reason;
 }

@@ -2,7 +2,15 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect } from "vitest";
 import { testNeeding } from "../../../../tools/testing/needs.js";
-import { auditSettled, type DumpReport, dump, openKernelCache, restore } from "../../src/index.js";
+import {
+  auditSettled,
+  type CheckpointFlags,
+  type DumpReport,
+  dump,
+  imageSizes,
+  openKernelCache,
+  restore,
+} from "../../src/index.js";
 import { CRIU_NEEDS, TEST_HOME, testCriu } from "../helpers/criu.js";
 import { type Desk, launchDesk, withInit } from "../helpers/desk.js";
 import { copyUpper, until } from "../helpers/session.js";
@@ -26,7 +34,7 @@ async function startProgram(pid: number): Promise<void> {
   });
 }
 
-async function dumpDesk(one: Desk, name: string): Promise<DumpReport> {
+async function dumpDesk(one: Desk, name: string, flags: Partial<CheckpointFlags> = {}): Promise<DumpReport> {
   const criu = await testCriu();
   const cache = await openKernelCache(criu, { home: TEST_HOME });
   return dump({
@@ -35,13 +43,19 @@ async function dumpDesk(one: Desk, name: string): Promise<DumpReport> {
     imagesDir: join(one.folder, name, "images"),
     workDir: join(one.folder, name),
     externals: one.externals,
+    flags,
     start: { mounts: cache.mounts },
     onPostDump: () => copyUpper(one.upper, join(one.folder, name, "layer")),
     onNotify: ({ stage, criuPid }) => (stage === "pre-dump" ? cache.keep(criuPid) : undefined),
   });
 }
 
-async function restoreSibling(one: Desk, checkpoint: string, name: string): Promise<number> {
+async function restoreSibling(
+  one: Desk,
+  checkpoint: string,
+  name: string,
+  flags: Partial<CheckpointFlags> = {},
+): Promise<number> {
   const criu = await testCriu();
   const cache = await openKernelCache(criu, { home: TEST_HOME });
   const { hostMounts, root, idMap, externals } = await one.groundFor(
@@ -56,6 +70,7 @@ async function restoreSibling(one: Desk, checkpoint: string, name: string): Prom
     hostMounts: [...cache.mounts, ...hostMounts],
     ...(idMap === undefined ? {} : { idMap }),
     externals,
+    flags,
   });
   one.adopt(pid);
   return pid;
@@ -134,3 +149,35 @@ testNeeding(CRIU_NEEDS, "a sibling of a sibling is dumped and restored too", asy
   await dump({ criu, pid: child, imagesDir: join(one.folder, "second"), leaveRunning: true });
   expect(await tell(child, "still")).toContain("still");
 });
+
+/** Prints some megabytes that gzip makes smaller. */
+const MUCH = "i=0; while [ $i -lt 100 ]; do cat /bin/cat; i=$((i+1)); done";
+const BIN = { PATH: "/bin:/usr/bin" };
+
+for (const profile of ["compat", "hardened"] as const)
+  testNeeding(
+    CRIU_NEEDS,
+    `what lies in a tmpfs of a ${profile} session comes back, plain or packed`,
+    async () => {
+      const one = await launchDesk(profile);
+      desk = one;
+      await withInit(one.initPid, async (init) => {
+        await init.run({ argv: ["/bin/sh", "-c", `${MUCH} > /tmp/much`], env: BIN, uid: 0, gid: 0 });
+      });
+      const tmpfs: number[] = [];
+      for (const plainTmpfs of [true, false]) {
+        const name = plainTmpfs ? "plain" : "packed";
+        await dumpDesk(one, name, { plainTmpfs });
+        tmpfs.push((await imageSizes(join(one.folder, name, "images"))).tmpfs);
+        const pid = await restoreSibling(one, name, `${name}-sibling`, { plainTmpfs });
+        await withInit(pid, async (init) => {
+          const argv = ["/bin/sh", "-c", `${MUCH} | cmp - /tmp/much`];
+          const { code, stdout, stderr } = await init.run({ argv, env: BIN, uid: 0, gid: 0 });
+          expect({ code, said: `${stdout}${stderr}` }).toEqual({ code: 0, said: "" });
+        });
+      }
+      const [plain = 0, packed = 0] = tmpfs;
+      expect(packed).toBeLessThan(plain / 2);
+    },
+    60_000,
+  );

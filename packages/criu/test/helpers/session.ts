@@ -24,6 +24,7 @@ const PROGRAMS = [
   "/bin/cat",
   "/bin/rm",
   "/bin/ln",
+  "/usr/bin/cmp",
   "/usr/bin/flock",
   "/usr/bin/unshare",
 ];
