@@ -96,12 +96,20 @@ class Wait {
       const anchor = this.#anchor;
       const look = await this.#lookInTime(timeoutMs);
       this.#note(look.verdict);
-      const isSettled = this.#anchor !== undefined && look.takenAt - this.#anchor.at >= settleMs;
+      const isSettled = look.takenAt >= this.#settledAt(settleMs);
       const isOver =
         this.#elapsed() >= timeoutMs || (this.#hasAnswered && look.verdict.name === "x-server-gone");
       if ((look.verdict.ready && isSettled) || isOver) return this.#result(look, anchor?.frame, isSettled);
-      await this.#pause(Math.min(pollMs, Math.max(timeoutMs - this.#elapsed(), 0)));
+      // A ready screen is looked at again when it will have stood still for long enough, not a poll later.
+      const settlesIn = look.verdict.ready ? this.#settledAt(settleMs) - performance.now() : pollMs;
+      const left = Math.max(timeoutMs - this.#elapsed(), 0);
+      await this.#pause(Math.min(pollMs, left, Math.max(settlesIn, 1)));
     }
+  }
+
+  /** When the screen will have stood still for long enough, if nothing changes. */
+  #settledAt(settleMs: number): number {
+    return (this.#anchor?.at ?? Number.POSITIVE_INFINITY) + settleMs;
   }
 
   /** The last look must not hide what was seen before only because little time was left for it. */

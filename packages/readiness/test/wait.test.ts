@@ -106,6 +106,16 @@ describe("waitUntilReady", () => {
     await expect(waitUntilReady({ ...FAST, frame })).rejects.toThrow(TypeError);
   });
 
+  test("looks at a ready screen again when it has stood still for long enough, not a poll later", async () => {
+    const { verdict, polls } = await waitUntilReady({
+      frame: film(ready),
+      pollMs: 600_000,
+      settleMs: 60,
+      timeoutMs: 500_000,
+    });
+    expect([verdict.name, polls]).toEqual(["ready", 2]);
+  });
+
   test("is woken before its poll is due", async () => {
     let calls = 0;
     const wake = async () => {

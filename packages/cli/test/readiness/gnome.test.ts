@@ -106,7 +106,8 @@ testNeeding(
       const { live, shell } = gnome;
       const key = (name: string) => live.withX((x) => pressKey(x, name));
       const setting = (...args: string[]) => gnome.spawn(["gsettings", "set", ...args]);
-      const ready = await gnome.wait();
+      // Only what is drawn and said can wake it: the next poll would come too late.
+      const ready = await gnome.wait({ pollMs: 600_000 });
       expect(ready.verdict.reasons, ready.verdict.name).toContainEqual(
         expect.stringContaining("the Shell runs by its own word: OverviewActive true"),
       );

@@ -13,6 +13,7 @@ import {
   watchDamage,
   watchShell,
 } from "@drums/readiness";
+import type { Home } from "../../src/home.js";
 import { buildImage } from "../../src/image/index.js";
 import { findDesktop } from "../../src/recipes/find.js";
 import type { DesktopProgram, DesktopRecipe } from "../../src/recipes/types.js";
@@ -39,6 +40,7 @@ export interface GnomeFault {
 
 /** A session with a GNOME that a test started itself, with whatever fault. */
 export interface GnomeSession {
+  readonly home: Home;
   readonly live: LiveSession;
   readonly shell: ShellWatch;
   /** Starts a program as the desktop's user, or another one, through init. */
@@ -60,7 +62,7 @@ export async function withGnome(
   const { path, sha256 } = await buildImage("gnome", { home: await sharedHome() });
   await withTestHome(async (home) => {
     const bused = async (live: LiveSession) => {
-      const gnome = session(live, fault);
+      const gnome = session(home, live, fault);
       try {
         await fault.prepare?.(gnome);
         await startDesktop(live, altered(fault), { timeoutMs: 60_000 });
@@ -87,7 +89,7 @@ function altered({ alter = (program) => program }: GnomeFault): DesktopRecipe {
   return { ...recipe, programs };
 }
 
-function session(live: LiveSession, { systemBus = INSIDE.bus }: GnomeFault): GnomeSession {
+function session(home: Home, live: LiveSession, { systemBus = INSIDE.bus }: GnomeFault): GnomeSession {
   const base = live.record.spec.idBase ?? 0;
   const { sessionBus = "", env } = findDesktop("gnome");
   const stream = (path: string, uid: number) => () =>
@@ -98,6 +100,7 @@ function session(live: LiveSession, { systemBus = INSIDE.bus }: GnomeFault): Gno
     muteNames: async () => [...(await mute(systemBus, 0)), ...(await mute(sessionBus, USER.uid))],
   });
   return {
+    home,
     live,
     shell,
     async spawn(argv, { uid = USER.uid } = {}) {
