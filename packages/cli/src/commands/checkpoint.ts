@@ -32,7 +32,7 @@ export function registerCheckpoint(program: Command, context: CommandContext): v
       const { path, audit, dump, upper, closedConnections } = await progress.step("dump", () =>
         createCheckpoint(home, record, { name, criu, signal }),
       );
-      const { frozenMs, totalMs, bytes } = dump;
+      const { frozenMs, totalMs, bytes, retries } = dump;
       return {
         document: {
           name,
@@ -43,12 +43,16 @@ export function registerCheckpoint(program: Command, context: CommandContext): v
           frozenMs,
           totalMs,
           bytes,
+          retries: retries.map(({ rule, cause, process }) => ({ rule, cause, process })),
           upper,
           closedConnections,
         },
         text: [
           name,
           `  ${(bytes / 2 ** 20).toFixed(1)} MiB, frozen for ${durationText(frozenMs)}`,
+          ...retries.map(
+            ({ cause }) => `  tried again, for ${cause.charAt(0).toLowerCase()}${cause.slice(1)}`,
+          ),
           ...closedConnections.map(
             ({ ends, process }) => `  ${process}'s connection ${ends} goes on here and is closed in siblings`,
           ),
