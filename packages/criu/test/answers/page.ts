@@ -1,3 +1,4 @@
+import { table } from "../helpers/table.js";
 import type { AnswersRecord } from "./record.js";
 
 /** docs/criu-answers.md, of a recorded run. */
@@ -94,14 +95,4 @@ function growth(chain: AnswersRecord["generations"]): number {
 
 function kib(bytes: number): string {
   return `${(bytes / 1024).toFixed(0)} KiB`;
-}
-
-/** A table with its columns filled up, as the formatter wants it. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((title, column) =>
-    Math.max(title.length, 3, ...rows.map((row) => row[column]?.length ?? 0)),
-  );
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`;
-  return `${[head, widths.map((width) => "-".repeat(width)), ...rows].map(line).join("\n")}\n`;
 }
