@@ -17,6 +17,8 @@ const TOPICS: Readonly<Record<string, (records: AttemptRecords) => Row>> = {
   "system bus": systemBus,
   clock,
   "lock screen": lockScreen,
+  "first process": firstProcess,
+  "security modules": securityModules,
 };
 
 /**
@@ -86,6 +88,28 @@ function lockScreen(records: AttemptRecords): Row {
   if (imageLockers.length === 0) return row(sessionLockEnabled !== true, image, "none");
   if (sessionLockEnabled === null) return { status: "unknown", image, session: "no such setting was read" };
   return row(sessionLockEnabled, image, sessionLockEnabled ? "locks" : "never locks");
+}
+
+function firstProcess(records: AttemptRecords): Row {
+  const { imageInit } = records.get("parity.json");
+  const init = records.get("processes.json").processes.find(({ pid }) => pid === 1)?.name ?? "none";
+  return row(imageInit === init, imageInit ?? "none", init);
+}
+
+/** Their hooks in the bus are dropped with its activation; a session is under the host's, whatever its image brings. */
+function securityModules(records: AttemptRecords): Row {
+  const { imageSecurityModules, hostSecurityModules } = records.get("parity.json");
+  const image = list(imageSecurityModules);
+  if (hostSecurityModules === null)
+    return imageSecurityModules.length === 0
+      ? row(true, image, "none told of")
+      : { status: "unknown", image, session: "the host does not tell which are in force" };
+  const inForce = imageSecurityModules.filter((name) => hostSecurityModules.includes(name));
+  return row(
+    inForce.length === imageSecurityModules.length,
+    image,
+    `the host's: ${list(hostSecurityModules)}`,
+  );
 }
 
 function runningOf(records: AttemptRecords, names: readonly string[]): string[] {

@@ -86,7 +86,10 @@ export class Course {
     await this.#step("second", () => this.#second(tools));
     await this.#step("original", () => this.#looks.atOriginal(live));
     await this.#step("parity", async () =>
-      this.#attempt.record("parity.json", await readParity(live, { layered: ["/usr/bin/Xvfb"] })),
+      this.#attempt.record(
+        "parity.json",
+        await readParity(live, { layered: ["/usr/bin/Xvfb"], desktop: this.#request.desktop }),
+      ),
     );
   }
 

@@ -1,6 +1,10 @@
+import { readFile } from "node:fs/promises";
+import { posix } from "node:path";
 import { codeOf } from "../errors.js";
 import type { RecordInput } from "../evidence/records.js";
+import type { DesktopRecipe } from "../recipes/types.js";
 import type { LiveSession } from "../session/open.js";
+import { USER } from "../session/paths.js";
 
 const X_SERVERS = ["Xorg", "Xwayland", "Xvfb", "Xtigervnc", "Xephyr"];
 const LOCKERS = ["xscreensaver", "gnome-shell", "light-locker", "i3lock", "xlock", "swaylock"];
@@ -11,7 +15,7 @@ const LOCKERS = ["xscreensaver", "gnome-shell", "light-locker", "i3lock", "xlock
  */
 export async function readParity(
   live: LiveSession,
-  { layered }: { readonly layered: readonly string[] },
+  { layered, desktop }: { readonly layered: readonly string[]; readonly desktop: DesktopRecipe },
 ): Promise<RecordInput<"parity.json">> {
   const present = await programs(live, [...X_SERVERS, ...LOCKERS]);
   const ofImage = present.filter((path) => !layered.includes(path));
@@ -22,7 +26,10 @@ export async function readParity(
     imageBusServices: (await namesIn(live, "/usr/share/dbus-1/system-services")).length,
     imageZone: await zone(live),
     imageLockers: ofImage.filter((path) => LOCKERS.some((name) => path.endsWith(`/${name}`))),
-    sessionLockEnabled: null,
+    sessionLockEnabled: await lockEnabled(live, desktop),
+    imageInit: await initOf(live),
+    imageSecurityModules: await securityModules(live),
+    hostSecurityModules: await hostSecurityModules(),
     clockOffsetSeconds: await clockOffset(live),
   };
 }
@@ -47,6 +54,41 @@ async function zone(live: LiveSession): Promise<string | null> {
   if (text !== undefined) return text.toString().trim();
   const target = await orMissing(live.root.readLink("/etc/localtime"));
   return target?.replace(/^.*zoneinfo\//, "") ?? null;
+}
+
+/** What GNOME's settings say, asked inside as the desktop's user; null where there are no such settings. */
+async function lockEnabled(live: LiveSession, { rules, env }: DesktopRecipe): Promise<boolean | null> {
+  if (rules !== "gnome") return null;
+  const { uid, gid, home: cwd } = USER;
+  const argv = ["/usr/bin/gsettings", "get", "org.gnome.desktop.screensaver", "lock-enabled"];
+  const done = await live.withInit((init) => init.run({ argv, env, uid, gid, cwd }));
+  const said = done.stdout.toString().trim();
+  return done.code === 0 && /^(true|false)$/.test(said) ? said === "true" : null;
+}
+
+/** Where /sbin/init leads: the name of systemd's own file, say. */
+async function initOf(live: LiveSession): Promise<string | null> {
+  const target = await orMissing(live.root.readLink("/usr/sbin/init"));
+  if (target !== undefined) return posix.basename(target);
+  return (await namesIn(live, "/usr/sbin")).includes("init") ? "init" : null;
+}
+
+const SECURITY_FILES = { apparmor: "/etc/apparmor.d", selinux: "/etc/selinux" } as const;
+
+async function securityModules(live: LiveSession): Promise<string[]> {
+  const found = await Promise.all(
+    Object.entries(SECURITY_FILES).map(async ([name, path]) => ({
+      name,
+      has: (await namesIn(live, path)).length > 0,
+    })),
+  );
+  return found.filter(({ has }) => has).map(({ name }) => name);
+}
+
+/** A comma-separated list where securityfs is mounted. */
+async function hostSecurityModules(): Promise<string[] | null> {
+  const text = await readFile("/sys/kernel/security/lsm", "utf8").catch(() => undefined);
+  return text === undefined ? null : text.trim().split(",").filter(Boolean);
 }
 
 /** The session's wall clock minus the host's at the middle of the asking, in seconds. */

@@ -25,6 +25,8 @@ test("gaps come from recorded facts", async () => {
     "system bus": "differs: private, activates nothing",
     clock: "same: 0.0 s off the host's 2026-01-01T00:00:00.000Z, zone UTC; the host's is UTC",
     "lock screen": "same: none",
+    "first process": "differs: drums-init",
+    "security modules": "differs: the host's: capability, landlock",
   });
 });
 
@@ -39,6 +41,8 @@ test("other facts give other rows", async () => {
     imageBusServices: 0,
     imageLockers: ["gnome-shell"],
     sessionLockEnabled: false,
+    imageInit: "drums-init",
+    hostSecurityModules: ["apparmor"],
     clockOffsetSeconds: -86400,
   });
   expect(await parityOf(content)).toMatchObject({
@@ -48,11 +52,13 @@ test("other facts give other rows", async () => {
     "system bus": expect.stringMatching(/^same/),
     clock: expect.stringMatching(/^differs: -86400.0 s/),
     "lock screen": "differs: never locks",
+    "first process": "same: drums-init",
+    "security modules": "same: the host's: apparmor",
   });
 });
 
 test("a topic without its facts is unknown and says which record is missing", async () => {
   const content = goodRun(0);
   content.delete("parity.json");
-  expect(Object.values(await parityOf(content))).toEqual(Array(6).fill("unknown: parity.json is missing"));
+  expect(Object.values(await parityOf(content))).toEqual(Array(8).fill("unknown: parity.json is missing"));
 });

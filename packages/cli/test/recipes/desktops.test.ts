@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { desktopNames, findDesktop, findImageRecipe, imageNames } from "../../src/recipes/index.js";
+import {
+  desktopNames,
+  findApplication,
+  findDesktop,
+  findImageRecipe,
+  imageNames,
+} from "../../src/recipes/index.js";
 
 test.each(desktopNames)("%s starts its X server first, on the frame file that it names", (name) => {
   const { programs, display } = findDesktop(name);
@@ -26,6 +32,30 @@ test.each(desktopNames)("the folders of %s that root must make are there before 
   const { folders, display } = findDesktop(name);
   const sockets = folders.find(({ path }) => display.socket.startsWith(`${path}/`));
   expect(sockets).toMatchObject({ mode: 0o1777, uid: 0 });
+});
+
+test.each(desktopNames)(
+  "each application of %s can be found by its name, and the first without one",
+  (name) => {
+    const desktop = findDesktop(name);
+    for (const one of desktop.applications) expect(findApplication(desktop, one.name)).toBe(one);
+    expect(findApplication(desktop)).toBe(desktop.applications[0]);
+    expect(() => findApplication(desktop, "emacs")).toThrow(
+      expect.objectContaining({ code: "UNKNOWN_APPLICATION", exitCode: 2 }),
+    );
+  },
+);
+
+test("gnome is started as the image's own session file wants it, Ubuntu's before the plain one", () => {
+  const session = findDesktop("gnome").programs.find((program) => program.name === "gnome-session");
+  expect(session?.argv).toEqual(["gnome-session", "--builtin", "--session=gnome"]);
+  expect(session?.variants).toMatchObject([
+    {
+      whereFile: "/usr/share/gnome-session/sessions/ubuntu.session",
+      argv: ["gnome-session", "--builtin", "--session=ubuntu"],
+      env: { GNOME_SHELL_SESSION_MODE: "ubuntu", XDG_CURRENT_DESKTOP: "ubuntu:GNOME" },
+    },
+  ]);
 });
 
 test("an unknown name is a fault of usage that lists the known ones", () => {

@@ -196,6 +196,9 @@ function sessionRecords(set: Set): void {
     imageZone: "UTC",
     imageLockers: [],
     sessionLockEnabled: null,
+    imageInit: "systemd",
+    imageSecurityModules: ["apparmor"],
+    hostSecurityModules: ["capability", "landlock"],
     clockOffsetSeconds: 0.01,
   });
 }

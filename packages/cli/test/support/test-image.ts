@@ -14,6 +14,12 @@ export function sharedHome(): Promise<Home> {
   return createHome(homeAt(process.env.DRUMS_TEST_HOME || join(tmpdir(), "drums-test-home")));
 }
 
+/** The GNOME image, built once like the other. */
+export async function testGnomeImage(): Promise<{ readonly path: string; readonly sha256: string }> {
+  const { path, sha256 } = await buildImage("gnome", { home: await sharedHome() });
+  return { path, sha256 };
+}
+
 /** The openbox image: built by the first test that asks, reused by every other one and by later runs. */
 export async function testImage(): Promise<{ readonly path: string; readonly sha256: string }> {
   const { path, sha256 } = await buildImage("openbox", { home: await sharedHome() });

@@ -17,6 +17,12 @@ export const parityRecord = record({
   imageLockers: z.array(z.string()),
   /** Whether the session's settings let its screen lock; null where it has no such setting. */
   sessionLockEnabled: z.boolean().nullable(),
+  /** Name of the image's first process: what /sbin/init of the root leads to; null where it has none. */
+  imageInit: z.string().nullable(),
+  /** Security modules that the image has programs for (`apparmor`, `selinux`). */
+  imageSecurityModules: z.array(z.string()),
+  /** Security modules in force on the host, of /sys/kernel/security/lsm; null where it does not say. */
+  hostSecurityModules: z.array(z.string()).nullable(),
   /** The session's wall clock minus the host's, in seconds, read at the same moment. */
   clockOffsetSeconds: z.number().nullable(),
 });

@@ -8,6 +8,8 @@ import type { ProbeTask } from "./types.js";
 
 /** What a browser adds to a page's title. */
 const SUFFIX = / - Chromium$/;
+/** Between two letters, as by a quick hand: of a burst of keys a browser may draw no more than its caret. */
+const KEY_DELAY_MS = 20;
 /** The page's own title while nothing has been typed. */
 const EMPTY = "empty";
 
@@ -16,7 +18,7 @@ export function browserTask(application: ApplicationRecipe): ProbeTask {
   const typeInto = async (live: LiveSession, text: string) => {
     const { id, geometry } = await applicationWindow(live, application);
     const before = await live.frame();
-    await live.withX((x) => typeText(x, text, { window: id }));
+    await live.withX((x) => typeText(x, text, { window: id, delayMs: KEY_DELAY_MS }));
     await waitFor(async () => (await readTitle(live, application))?.endsWith(text.trimEnd()) === true, {
       what: "the page's word that the text arrived",
       timeoutMs: 15_000,
