@@ -22,7 +22,6 @@ import type { SessionLayer, SessionRecord } from "../session/record.js";
 import { sessionFolder } from "../session/store.js";
 import { toPlace, withPlaces } from "./places.js";
 import { type CheckpointFolder, makeCheckpoint } from "./store.js";
-import { whileTraceable } from "./traceable.js";
 
 /** What a checkpoint came to. */
 export interface CheckpointReport {
@@ -65,17 +64,9 @@ export interface CheckpointOptions {
 export async function createCheckpoint(
   home: Home,
   session: SessionRecord,
-  options: CheckpointOptions,
+  { name, criu, onAudit, onLog, signal }: CheckpointOptions,
 ): Promise<CheckpointReport> {
   const init = await livingInit(session);
-  return whileTraceable(session, () => freeze(home, session, { init, ...options }));
-}
-
-async function freeze(
-  home: Home,
-  session: SessionRecord,
-  { init, name, criu, onAudit, onLog, signal }: CheckpointOptions & { readonly init: ProcessIdentity },
-): Promise<CheckpointReport> {
   const externals = session.externals.map(({ mountPoint, key }) => ({ mountPoint, key }));
   const { flags, remadeInterfaces } = networkFlags(session);
   const audit = await auditSettled({

@@ -53,7 +53,6 @@ export async function reintroduce(
 ): Promise<FreshMachine | undefined> {
   const who = identityOf(live.record);
   return live.withInit(async (init) => {
-    await init.setTraceable(false);
     const fresh = identity === "fresh" ? await freshenMachine(init) : undefined;
     // Whoever sees the generation change finds the new ids in place.
     await writeIdentity({ init, root: live.root }, who);

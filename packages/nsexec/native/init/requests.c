@@ -5,8 +5,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -172,23 +170,6 @@ static void handle_remove(const struct asker *asker, struct packet *packet) {
   if (folder >= 0) close(folder);
 }
 
-// The host's processes have no pid in the session's own namespace (pid_namespaces(7)).
-static bool is_host(const struct asker *asker) {
-  struct ucred peer;
-  socklen_t length = sizeof peer;
-  return getsockopt(connection_fd(asker->connection), SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.pid == 0;
-}
-
-// A dump looks at PID 1 with no more rights than the session's root has, who may not trace it at other times.
-static void handle_traceable(const struct asker *asker, struct packet *packet) {
-  long traceable;
-  if (packet->count != 3 || !packet_number(packet->fields[2], 0, 1, &traceable))
-    return answer_error(asker, "protocol", EINVAL);
-  if (!is_host(asker)) return answer_error(asker, "traceable", EPERM);
-  if (prctl(PR_SET_DUMPABLE, traceable) < 0) return answer_error(asker, "traceable", errno);
-  answer_ok(asker);
-}
-
 static struct child *pty_child(const struct packet *packet, size_t count) {
   long pid;
   if (packet->count != count || !packet_number(packet->fields[2], 2, 1 << 30, &pid)) return NULL;
@@ -231,7 +212,6 @@ void request_handle(int connection, char *bytes, size_t length) {
   else if (strcmp(verb, "wait") == 0) handle_wait(&asker, &packet);
   else if (strcmp(verb, "signal") == 0) handle_signal(&asker, &packet);
   else if (strcmp(verb, "list") == 0) handle_list(&asker);
-  else if (strcmp(verb, "traceable") == 0) handle_traceable(&asker, &packet);
   else if (strcmp(verb, "remove") == 0) handle_remove(&asker, &packet);
   else if (strcmp(verb, "pty-write") == 0) handle_pty_write(&asker, &packet);
   else if (strcmp(verb, "pty-resize") == 0) handle_pty_resize(&asker, &packet);

@@ -115,14 +115,6 @@ export class InitClient {
     return parseChildren(await this.#request("list", []));
   }
 
-  /**
-   * Whether programs of the session may look into init: never, but while it is dumped. In a restored session CRIU
-   * looks at it with no more rights than the session's root. Only the host may ask for it.
-   */
-  async setTraceable(traceable: boolean): Promise<void> {
-    await this.#request("traceable", [traceable ? 1 : 0]);
-  }
-
   /** Types text into a program's pty and says how many bytes its buffer took. */
   async writePty(pid: number, text: string): Promise<number> {
     const [wrote] = await this.#request("pty-write", [pid, text]);

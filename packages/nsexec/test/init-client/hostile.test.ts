@@ -56,8 +56,6 @@ testNeeding(["root"], "init cuts off who sends no request, and refuses who sends
       "1\0remove\0init.sock\0",
       "1\0remove\0run-/../init.sock\0",
       "1\0pty-write\x002\0",
-      "1\0traceable\0",
-      "1\0traceable\x002\0",
       "1\0shutdown\0",
     ])
       expect(await exchange(root, wrong), wrong).toMatch(/^1\0err\0(protocol|pty)\0\d+\0$/);
