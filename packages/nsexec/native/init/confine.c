@@ -63,6 +63,28 @@ void confine(const struct plan *plan) {
   if (plan->has_capabilities) set_capabilities(plan);
 }
 
+// Of no use: the kernel asks for it in the host's user namespace alone (kernel/time/alarmtimer.c).
+enum { MARK = CAP_WAKE_ALARM };
+
+void confine_init(const struct plan *plan) {
+  struct plan own = *plan;
+  own.capabilities |= 1ULL << MARK | 1ULL << CAP_SETPCAP;
+  confine(&own);
+}
+
+void confine_mark(void) {
+  struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+  struct __user_cap_data_struct data[2];
+  const int taken[] = {MARK, CAP_SETPCAP};
+  for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+    if (prctl(PR_CAPBSET_DROP, taken[i], 0, 0, 0) < 0) fail("capabilities", "bounding set");
+  if (syscall(SYS_capget, &header, data) < 0) fail("capabilities", "capget");
+  data[0].permitted &= ~(1u << CAP_SETPCAP);
+  data[0].effective &= ~(1u << CAP_SETPCAP);
+  data[MARK / 32].effective &= ~(1u << MARK % 32);
+  if (syscall(SYS_capset, &header, data) < 0) fail("capabilities", "capset");
+}
+
 void confine_stdio(unsigned kept) {
   // Not O_CLOEXEC: where 0 is free it is this very descriptor that stays.
   int null = open("/dev/null", O_RDWR);

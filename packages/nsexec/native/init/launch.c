@@ -49,10 +49,11 @@ static bool launcher_gone(int released) {
 _Noreturn static void exec_init(const struct plan *plan) {
   confine_descriptors(control_fd);
   if (fcntl(control_fd, F_SETFD, 0) < 0) fail("descriptors", "control socket");
-  confine(plan);
+  confine_init(plan);
   char control[16];
   snprintf(control, sizeof control, "%d", control_fd);
-  char *argv[] = {"drums-init", "init", control, NULL};
+  char *role = plan->has_capabilities ? "confined-init" : "init";
+  char *argv[] = {"drums-init", role, control, NULL};
   execve(plan->program, argv, plan->env.list);
   fail("exec", plan->program);
 }

@@ -7,11 +7,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "confine.h"
 #include "fail.h"
 #include "roles.h"
 
 static int usage(void) {
-  fputs("usage: drums-init launch|init|exec-in-mounts|enter|pid-max CONTROL_FD\n", stderr);
+  fputs("usage: drums-init launch|init|confined-init|exec-in-mounts|enter|pid-max CONTROL_FD\n", stderr);
   return 2;
 }
 
@@ -39,7 +40,8 @@ int main(int argc, char **argv) {
   if (strcmp(argv[1], "exec-in-mounts") == 0) role_exec_in_mounts();
   if (!occupy_stdio()) fail("stdio", "/dev/null");
   if (strcmp(argv[1], "launch") == 0) role_launch();
-  if (strcmp(argv[1], "init") == 0) role_init();
+  if (strcmp(argv[1], "confined-init") == 0) confine_mark();
+  if (strcmp(argv[1], "init") == 0 || strcmp(argv[1], "confined-init") == 0) role_init();
   if (strcmp(argv[1], "enter") == 0) role_enter();
   if (strcmp(argv[1], "pid-max") == 0) role_pid_max();
   return usage();

@@ -1,7 +1,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -35,8 +34,6 @@ _Noreturn void role_init(void) {
   umask(0022);
   report();
   wait_for_go();
-  // The session's root has the rights of this process and could trace it: that takes a dumpable target (ptrace(2)).
-  if (prctl(PR_SET_DUMPABLE, 0) < 0) fail("init", "PR_SET_DUMPABLE");
   int listener = server_listen();
   control_send("up", sizeof "up");
   close(control_fd);
