@@ -11,7 +11,6 @@ export { errnoName, NsexecError, type NsexecErrorFacts, SyscallError } from "./e
 export * from "./explain/index.js";
 export { initBinaryPath } from "./init-binary.js";
 export * from "./init-client/index.js";
-export { type InitTarget, sealInit, withDumpableInit } from "./init-dumpable.js";
 export * from "./launch/index.js";
 export * from "./network/index.js";
 export { packageRoot } from "./package-root.js";

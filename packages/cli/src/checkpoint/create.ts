@@ -11,7 +11,7 @@ import {
   dumpedLimits,
   writeManifest,
 } from "@drums/criu";
-import { NAT, withDumpableInit } from "@drums/nsexec";
+import { NAT } from "@drums/nsexec";
 import { copyUpper, digestLayer, type UpperCopy } from "@drums/rootfs";
 import { kernelCacheFor } from "../criu.js";
 import { DrumsError, EXIT } from "../errors.js";
@@ -83,25 +83,20 @@ export async function createCheckpoint(
     const upper = sessionFolder(home, session.id).upper;
     let copied: UpperCopy | undefined;
     const startedMs = monotonicMs();
-    const work = () =>
-      dump({
-        criu,
-        pid: init.pid,
-        imagesDir: folder.images,
-        workDir: folder.log,
-        externals,
-        flags,
-        start: { mounts: cache.mounts },
-        onNotify: ({ stage, criuPid }) => (stage === "pre-dump" ? cache.keep(criuPid) : undefined),
-        onPostDump: async () => {
-          copied = await copyUpper(upper, folder.upper);
-        },
-        ...(signal && { signal }),
-      });
-    const isRestored = session.checkpoint !== undefined;
-    const report = await (isRestored ? withDumpableInit(init, work) : work()).finally(() =>
-      onLog?.(join(folder.log, "dump.log")),
-    );
+    const report = await dump({
+      criu,
+      pid: init.pid,
+      imagesDir: folder.images,
+      workDir: folder.log,
+      externals,
+      flags,
+      start: { mounts: cache.mounts },
+      onNotify: ({ stage, criuPid }) => (stage === "pre-dump" ? cache.keep(criuPid) : undefined),
+      onPostDump: async () => {
+        copied = await copyUpper(upper, folder.upper);
+      },
+      ...(signal && { signal }),
+    }).finally(() => onLog?.(join(folder.log, "dump.log")));
     const endedMs = monotonicMs();
     if (copied === undefined) throw noMoment(session);
     await describe(home, folder, session, { criu, report, closedConnections });

@@ -1,5 +1,5 @@
 import type { NotifyHandler } from "@drums/criu";
-import { sealInit, setHostname, setPidMax } from "@drums/nsexec";
+import { setHostname, setPidMax } from "@drums/nsexec";
 import { connectNetwork } from "../session/network.js";
 import type { SessionNetwork, SessionRecord } from "../session/record.js";
 import type { SessionFolder } from "../session/store.js";
@@ -12,8 +12,8 @@ export interface RestoreStages {
 }
 
 /**
- * What must be in place before a sibling's first program runs on: its network, while no socket of it exists, its own
- * host name and limit on processes, when CRIU has set the checkpoint's, and an init that nobody inside can trace.
+ * What must be in place before a sibling's first program runs on: its network, while no socket of it exists, and
+ * its own host name and limit on processes, when CRIU has set the checkpoint's.
  */
 export function restoreStages(folder: SessionFolder, { spec }: SessionRecord): RestoreStages {
   let network: SessionNetwork | undefined;
@@ -28,7 +28,6 @@ export function restoreStages(folder: SessionFolder, { spec }: SessionRecord): R
       await setHostname({ pid }, spec.hostname);
       // Of a session's limits the only one that CRIU forgets.
       if (spec.pidMax !== undefined) await setPidMax({ pid }, spec.pidMax);
-      sealInit({ pid });
     },
   };
 }

@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -54,32 +53,20 @@ static void read_connection(int connection) {
   request_handle(connection, bytes, (size_t)length);
 }
 
-static int watch_signals(void) {
-  sigset_t all, watched;
+static int watch_children(void) {
+  sigset_t all, children;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, NULL);
-  sigemptyset(&watched);
-  sigaddset(&watched, SIGCHLD);
-  sigaddset(&watched, SIGUSR1);
-  sigaddset(&watched, SIGUSR2);
-  int fd = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
+  sigemptyset(&children);
+  sigaddset(&children, SIGCHLD);
+  int fd = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
   if (fd < 0) fail("listen", "signalfd");
   return fd;
 }
 
-// SIGUSR1 makes this process dumpable, SIGUSR2 takes that back. Only the host is obeyed: a sender outside of this pid
-// namespace has no pid in it, and nobody can forge SI_USER for another process (rt_sigqueueinfo(2)).
-static void obey(const struct signalfd_siginfo *info) {
-  if (info->ssi_code != SI_USER || info->ssi_pid != 0) return;
-  if (info->ssi_signo == SIGUSR1) prctl(PR_SET_DUMPABLE, 1);
-  if (info->ssi_signo == SIGUSR2) prctl(PR_SET_DUMPABLE, 0);
-}
-
 static void read_signals(int signals) {
   struct signalfd_siginfo info[16];
-  ssize_t length;
-  while ((length = read(signals, info, sizeof info)) > 0)
-    for (size_t i = 0; i < (size_t)length / sizeof info[0]; i++) obey(&info[i]);
+  while (read(signals, info, sizeof info) > 0) continue;
 }
 
 struct round {
@@ -113,7 +100,7 @@ static void serve(struct round *round) {
 
 _Noreturn void server_run(int listener) {
   static struct round round;
-  int signals = watch_signals();
+  int signals = watch_children();
   connections_reset();
   bool accepting = true, reaped = false;
   for (;;) {

@@ -80,9 +80,11 @@ static int overwrite_helper(void) {
       int pid = atoi(entry->d_name);
       if (pid <= 1 || pid == getpid() || pid == getppid()) continue;
       snprintf(path, sizeof path, "/proc/%d/exe", pid);
+      // The session's own files are its own to write.
+      if (stat(path, &file) == 0 && file.st_dev == root.st_dev) continue;
       int fd = open(path, O_WRONLY | O_CLOEXEC);
       if (fd < 0) {
-        if (errno != ENOENT && errno != ESRCH) error = errno;
+        if (errno == EACCES || errno == EPERM) error = errno;
         continue;
       }
       int outside = fstat(fd, &file) == 0 && file.st_dev != root.st_dev;
