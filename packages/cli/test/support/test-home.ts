@@ -30,12 +30,13 @@ export async function withTestHome(body: (home: Home) => Promise<void>): Promise
   const path = await mkdtemp(join(tmpdir(), "drums-e2e-"));
   for (const room of ["layers", "cache", "criu"] as const) await symlink(store[room], join(path, room));
   const home = await createHome(homeAt(path));
-  try {
-    await body(home);
-  } finally {
-    await takeDown(home);
-    await rm(path, { recursive: true });
-  }
+  const failures: unknown[] = [];
+  await body(home).catch((error: unknown) => failures.push(error));
+  // What a failed body left open can hold up what follows: its own failure is the one to read.
+  await takeDown(home)
+    .then(() => rm(path, { recursive: true }))
+    .catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
 }
 
 async function takeDown(home: Home): Promise<void> {
