@@ -33,11 +33,11 @@ export const ECHO_SERVER = `
   }
 `;
 
-/** `perl -e CLIENT ADDRESS PORT` prints what is said there, or why nothing is. It gives up after two seconds. */
+/** `perl -e CLIENT ADDRESS PORT` prints what is said there, or why nothing is. It gives up after half a minute. */
 export const CLIENT = `
   my ($address, $port) = @ARGV;
   $SIG{ALRM} = sub { print "no answer\\n"; exit 1 };
-  alarm 2;
+  alarm 30;
   socket(my $s, 2, 1, 0) or die "socket: $!";
   unless (connect($s, pack("S n C4 x8", 2, $port, split(/[.]/, $address)))) { print "$!\\n"; exit 1 }
   syswrite($s, "hello\\n");
@@ -45,13 +45,19 @@ export const CLIENT = `
   print length($said // "") ? $said : "closed\\n";
 `;
 
-/** `perl -e FLOOD ADDRESS PORT COUNT`: COUNT connections held at a time by each of three processes; says how many were made. */
+/**
+ * `perl -e FLOOD ADDRESS PORT COUNT`: three processes make COUNT connections each, and hold them until the last of them is
+ * done; each says how many it made.
+ */
 export const FLOOD = `
   my ($address, $port, $count) = @ARGV;
   $| = 1;
+  pipe(my $done, my $tell);
+  pipe(my $over, my $end);
   my @children = map {
     my $child = fork;
     if ($child == 0) {
+      close($end);
       my (@held, $made);
       for (1 .. $count) {
         socket(my $s, 2, 1, 0) or last;
@@ -60,11 +66,14 @@ export const FLOOD = `
         $made++;
       }
       print "$made\\n";
-      sleep 1;
+      syswrite($tell, ".");
+      sysread($over, my $nothing, 1);
       exit;
     }
     $child;
   } 1 .. 3;
+  sysread($done, my $one, 1) for @children;
+  close($end);
   waitpid($_, 0) for @children;
 `;
 
