@@ -37,6 +37,7 @@ export { buildImage } from "./image/index.js";
 export { type InitLayer, initLayer } from "./layers/init.js";
 export { type XvfbLayer, xvfbLayer } from "./layers/xvfb.js";
 export { type AreaItem, collectPreflight } from "./preflight/index.js";
+export { openApplication } from "./probe/application.js";
 export type { ProbeOutcome } from "./probe/close.js";
 export { type ProbeOptions, type ProbeRequest, runProbe } from "./probe/run.js";
 export { runProgram } from "./program.js";
