@@ -42,6 +42,11 @@ export type RootfsErrorCode =
   | "DEB_UNSAFE"
   | "LAYER_EXISTS"
   | "LAYER_UNSAFE"
+  // audits of a root
+  | "NOT_ELF"
+  | "BAD_ELF"
+  | "BAD_CACHE"
+  | "NO_SUCH_PROGRAM"
   // paths inside a root
   | "LINK_LOOP"
   | "BAD_PATH";

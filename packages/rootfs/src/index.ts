@@ -5,12 +5,17 @@
  * taken down again whatever happened in between.
  */
 
-export {
-  type AuditFinding,
-  auditDesktop,
-  type DesktopAudit,
-  type DesktopAuditOptions,
-} from "./audit/desktop.js";
+export { auditDesktop, type DesktopAudit, type DesktopAuditOptions } from "./audit/desktop.js";
+export { type ElfFile, parseElf, readElf } from "./audit/elf.js";
+export type { AuditFinding } from "./audit/finding.js";
+export * from "./audit/libraries.js";
+export { auditLayerLinks, auditMergedUsr } from "./audit/links.js";
+export { type CacheEntry, parseLoaderCache, readLoaderCache } from "./audit/loader-cache.js";
+export type { LoadedLibrary, MissingLibrary, Route } from "./audit/loader-search.js";
+export { type InstalledPackage, parseControl, readPackages } from "./audit/packages.js";
+export { auditPrivileged, type PrivilegedFile } from "./audit/privileged.js";
+export { type Processor, readProcessor } from "./audit/processor.js";
+export { auditSessions, type DesktopSession } from "./audit/sessions.js";
 export { ByteSource } from "./byte-source.js";
 export * from "./errors.js";
 export * from "./image/digest.js";

@@ -63,6 +63,12 @@ export function capabilityMask(names: readonly string[]): bigint {
   return names.reduce((mask, name) => mask | (1n << BigInt(bitOf(name))), 0n);
 }
 
+/** The other way round: names, without CAP_, of the bits of a mask; a bit that has none yet is `CAP_N`. */
+export function capabilityNames(mask: bigint): string[] {
+  const bits = Array.from({ length: 64 }, (_, bit) => bit).filter((bit) => (mask >> BigInt(bit)) & 1n);
+  return bits.map((bit) => NAMES[bit] ?? `CAP_${bit}`);
+}
+
 function bitOf(name: string): number {
   const bit = NAMES.indexOf(name.replace(/^CAP_/, ""));
   if (bit >= 0) return bit;

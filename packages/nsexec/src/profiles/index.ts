@@ -1,4 +1,4 @@
-export { SESSION_CAPABILITIES } from "./capabilities.js";
+export { capabilityNames, SESSION_CAPABILITIES } from "./capabilities.js";
 export { SESSION_PID_MAX, sessionLimits } from "./limits.js";
 export type { Lower, RootOptions } from "./root.js";
 export {

@@ -1,9 +1,8 @@
-import { readFile, stat } from "node:fs/promises";
-import { RootfsError } from "../errors.js";
-import { resolveInRoot } from "../resolve.js";
+import { type AuditFinding, problem } from "./finding.js";
+import { namesInside, readInside, statInside } from "./inside.js";
+import { readPackages } from "./packages.js";
 
 const PROGRAM_FOLDERS = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
-const MAX_FILE_BYTES = 1 << 20;
 
 /** Programs that a desktop session of drums may ask for. */
 const PROGRAMS = [
@@ -16,18 +15,20 @@ const PROGRAMS = [
   "xdotool",
   "python3",
   "sudo",
+  "soffice",
+  "nautilus",
+  "gedit",
+  "chromium",
+  "google-chrome",
+  "firefox",
 ];
 
-export interface AuditFinding {
-  readonly name: string;
-  /** "ok"; "note" for what a recipe has to know; "problem" for what keeps a desktop from working. */
-  readonly status: "ok" | "note" | "problem";
-  /** Inside the root. */
-  readonly path: string;
-  readonly detail: string;
-  /** For a problem: what to do. */
-  readonly remedy?: string;
-}
+/** Debian packages whose version is a program's, where the package is not named as the program is. */
+const PACKAGES: Readonly<Record<string, string>> = {
+  Xvfb: "xvfb",
+  soffice: "libreoffice-core",
+  "google-chrome": "google-chrome-stable",
+};
 
 export interface DesktopAudit {
   readonly findings: readonly AuditFinding[];
@@ -35,6 +36,8 @@ export interface DesktopAudit {
   readonly osRelease: Readonly<Record<string, string>>;
   /** Where each known program is, inside the root; absent ones are left out. */
   readonly programs: Readonly<Record<string, string>>;
+  /** The version of each of them that dpkg knows. */
+  readonly versions: Readonly<Record<string, string>>;
   /** No finding is a problem. */
   readonly ok: boolean;
 }
@@ -48,7 +51,8 @@ export interface DesktopAuditOptions {
 
 /**
  * Looks over a root for what a desktop in it needs: the user and its home, /tmp, machine id, release,
- * programs, and whether an X server of its own is there. Reads only, and only inside the root.
+ * programs and their versions, compiled GSettings schemas, Mesa's drivers, and whether an X server of its
+ * own is there. Reads only, and only inside the root.
  */
 export async function auditDesktop(root: string, options: DesktopAuditOptions = {}): Promise<DesktopAudit> {
   const { uid = 1000 } = options;
@@ -61,8 +65,17 @@ export async function auditDesktop(root: string, options: DesktopAuditOptions = 
     ...(await auditUser(root, uid)),
     await auditTmp(root),
     await auditMachineId(root),
+    ...(await auditSchemas(root)),
+    ...(await auditMesa(root, programs)),
   ];
-  return { findings, osRelease, programs, ok: findings.every(({ status }) => status !== "problem") };
+  const versions = versionsOf(programs, await readPackages(root));
+  return {
+    findings,
+    osRelease,
+    programs,
+    versions,
+    ok: findings.every(({ status }) => status !== "problem"),
+  };
 }
 
 function auditRelease({ PRETTY_NAME }: Record<string, string>): AuditFinding {
@@ -148,6 +161,46 @@ async function auditMachineId(root: string): Promise<AuditFinding> {
   };
 }
 
+/** GTK and GNOME abort at the first setting without them. */
+async function auditSchemas(root: string): Promise<AuditFinding[]> {
+  const folder = "/usr/share/glib-2.0/schemas";
+  const path = `${folder}/gschemas.compiled`;
+  const sources = (await namesInside(root, folder)).filter((name) => name.endsWith(".gschema.xml"));
+  if (await statInside(root, path)) return [{ name: "gschemas", status: "ok", path, detail: "compiled" }];
+  if (sources.length === 0) return [];
+  const detail = `${sources.length} schemas are there, but not compiled`;
+  return [problem("gschemas", path, detail, `Run \`glib-compile-schemas ${folder}\` in the image.`)];
+}
+
+/** A shell that draws by OpenGL needs Mesa's software driver: sessions have no graphics card. */
+async function auditMesa(root: string, programs: Record<string, string>): Promise<AuditFinding[]> {
+  if (!programs["gnome-shell"]) return [];
+  const folders = (await namesInside(root, "/usr/lib")).filter((name) => name.endsWith("-linux-gnu"));
+  for (const folder of ["/usr/lib64/dri", ...folders.map((name) => `/usr/lib/${name}/dri`)]) {
+    const driver = (await namesInside(root, folder)).find((name) => /^(swrast|libdril)_dri\.so$/.test(name));
+    if (driver)
+      return [{ name: "mesa", status: "ok", path: `${folder}/${driver}`, detail: "software OpenGL" }];
+  }
+  return [
+    problem(
+      "mesa",
+      "/usr/lib",
+      "no Mesa driver for software OpenGL is there: GNOME Shell shows its failure page",
+      "Install libgl1-mesa-dri in the image.",
+    ),
+  ];
+}
+
+function versionsOf(
+  programs: Readonly<Record<string, string>>,
+  packages: ReadonlyMap<string, { readonly version: string }>,
+): Record<string, string> {
+  const known = Object.keys(programs).map(
+    (program) => [program, packages.get(PACKAGES[program] ?? program)?.version] as const,
+  );
+  return Object.fromEntries(known.filter((pair): pair is [string, string] => pair[1] !== undefined));
+}
+
 async function findPrograms(root: string, names: readonly string[]): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   for (const name of names)
@@ -167,23 +220,4 @@ export function parseOsRelease(text: string): Record<string, string> {
     if (match?.[1]) found[match[1]] = match[2] ?? match[3] ?? match[4] ?? "";
   }
   return found;
-}
-
-async function statInside(root: string, path: string) {
-  try {
-    return await stat((await resolveInRoot(root, path)).host);
-  } catch (error) {
-    if (error instanceof RootfsError || (error as NodeJS.ErrnoException).code !== undefined) return undefined;
-    throw error;
-  }
-}
-
-async function readInside(root: string, path: string): Promise<string | undefined> {
-  const stats = await statInside(root, path);
-  if (!stats?.isFile() || stats.size > MAX_FILE_BYTES) return undefined;
-  return await readFile((await resolveInRoot(root, path)).host, "utf8");
-}
-
-function problem(name: string, path: string, detail: string, remedy: string): AuditFinding {
-  return { name, status: "problem", path, detail, remedy };
 }
