@@ -40,6 +40,9 @@ export type RootfsErrorCode =
   | "DEB_DIGEST_MISMATCH"
   | "DEB_UNREADABLE"
   | "DEB_UNSAFE"
+  | "WHEEL_DIGEST_MISMATCH"
+  | "WHEEL_UNREADABLE"
+  | "WHEEL_UNSUITABLE"
   | "LAYER_EXISTS"
   | "LAYER_UNSAFE"
   // audits of a root

@@ -34,8 +34,19 @@ export * from "./image/root-partition.js";
 export { describeImage, type ImageFormat, type ImageSource, type SourceOptions } from "./image/source.js";
 export { type Filesystem, type FilesystemKind, recogniseFilesystem } from "./image/superblocks.js";
 export { type DebLayerOptions, type PinnedDeb, unpackDebLayer } from "./layers/deb.js";
+export {
+  type DependencyOptions,
+  findMissingDependencies,
+  type MissingDependency,
+} from "./layers/dependencies.js";
 export { digestLayer, type Layer } from "./layers/digest.js";
 export { type FolderLayerOptions, folderLayer, type LayerEntry } from "./layers/folder.js";
+export {
+  type PinnedWheel,
+  type PythonLayer,
+  type PythonLayerOptions,
+  pythonLayer,
+} from "./layers/python.js";
 export { checkRoot } from "./mount/check.js";
 export { type Collection, type CollectOptions, collectRoots } from "./mount/collect.js";
 export type { Journal, Resource } from "./mount/journal.js";

@@ -16,8 +16,13 @@ export interface Member {
 }
 
 /** Writes a .deb by hand: an ar archive of debian-binary, control.tar.gz and data.tar.gz. */
-export async function makeDeb(folder: string, name: string, members: readonly Member[]): Promise<PinnedDeb> {
-  const control = `Package: ${name}\nVersion: 1\nArchitecture: all\nMaintainer: nobody <n@example.org>\nDescription: test\n`;
+export async function makeDeb(
+  folder: string,
+  name: string,
+  members: readonly Member[],
+  fields = "",
+): Promise<PinnedDeb> {
+  const control = `Package: ${name}\nVersion: 1\n${fields}Architecture: all\nMaintainer: nobody <n@example.org>\nDescription: test\n`;
   const parts: readonly (readonly [string, Buffer])[] = [
     ["debian-binary", Buffer.from("2.0\n")],
     ["control.tar.gz", gzipSync(tar([{ name: "./control", content: control }]))],

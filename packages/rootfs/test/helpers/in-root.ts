@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { buildSessionPlan, runSession } from "@drums/nsexec";
 import { temporaryFolder } from "./temp.js";
 
-/** Runs a program of a root inside a session on it, and gives what it wrote to its stdout and stderr. */
+/** Runs a program of a root, and of layers over it, inside a session, and gives what it wrote to its stdout and stderr. */
 export async function runInRoot(
-  root: string,
+  root: string | readonly [root: string, ...layers: string[]],
   argv: readonly [string, ...string[]],
   env: Readonly<Record<string, string>> = {},
 ): Promise<string> {
@@ -19,7 +19,10 @@ export async function runInRoot(
   for (const path of Object.values(rooms)) await mkdir(path, { mode: 0o755 });
   const { env: _, ...plan } = buildSessionPlan({
     profile: "compat",
-    lowers: [{ path: root, idmap: false }],
+    lowers: [root]
+      .flat()
+      .reverse()
+      .map((path) => ({ path, idmap: false })),
     hostname: "audit",
     ...rooms,
   }).plan;
