@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { testNeeding } from "../../../tools/testing/needs.js";
 import { freezeAndThaw } from "../examples/dump-and-restore.js";
-import { FAILURES, RULES } from "../src/index.js";
+import { RULES } from "../src/index.js";
 import { CRIU_NEEDS, TEST_HOME } from "./helpers/criu.js";
 
 let folder: string;
@@ -24,5 +24,5 @@ test("the README shows the example as it stands in its file, and names every rul
   const readme = await readFile(new URL("README.md", root), "utf8");
   expect(readme).toContain(await readFile(new URL("examples/dump-and-restore.ts", root), "utf8"));
   for (const rule of Object.keys(RULES)) expect(readme).toContain(`\`${rule}\``);
-  for (const { id } of FAILURES) expect(readme).toContain(`\`${id}\``);
+  expect(readme).toContain("docs/criu-failures.md");
 });
