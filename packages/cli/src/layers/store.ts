@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { digestLayer, type Layer } from "@drums/rootfs";
 import { z } from "zod";
 import { codeOf, DrumsError } from "../errors.js";
 import { type Home, readJsonFile, writeJsonFile } from "../home.js";
+import { identify, isAlive } from "../session/identity.js";
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
@@ -71,7 +72,8 @@ async function makeLayer(
   { home, name, make }: { home: Home; name: string; make: MakeLayer },
 ): Promise<StoredLayer> {
   await mkdir(home.layers, { recursive: true, mode: 0o700 });
-  const made = await mkdtemp(join(home.layers, `.new-${name}-`));
+  const { pid, startTime } = await identify(process.pid);
+  const made = await mkdtemp(join(home.layers, `${UNFINISHED}${pid}-${startTime}-${name}-`));
   try {
     const { layer, debs } = await make(join(made, ROOT));
     const facts = { digest: layer.digest, files: layer.files, debs: [...debs] };
@@ -86,6 +88,25 @@ async function makeLayer(
   }
 }
 
+/**
+ * Removes layers whose maker was killed before they were whole; one that is still being made is not touched.
+ * @returns the folders that were removed
+ */
+export async function collectUnfinishedLayers(home: Home): Promise<string[]> {
+  const removed: string[] = [];
+  for (const name of await readdir(home.layers).catch(() => [])) {
+    if (!name.startsWith(UNFINISHED)) continue;
+    const [, pid = "0", startTime = ""] = /^(\d+)-(\d+)-/.exec(name.slice(UNFINISHED.length)) ?? [];
+    if (await isAlive({ pid: Number(pid), startTime })) continue;
+    const folder = join(home.layers, name);
+    await rm(folder, { recursive: true, force: true });
+    removed.push(folder);
+  }
+  return removed;
+}
+
+/** Followed by its maker's pid and start time. */
+const UNFINISHED = ".new-";
 const ROOT = "root";
 const RECORD = "layer.json";
 

@@ -4,6 +4,7 @@ import { collectDeleted } from "../checkpoint/remove.js";
 import { collectUnfinished } from "../checkpoint/store.js";
 import { DrumsError, messageOf } from "../errors.js";
 import type { Home } from "../home.js";
+import { collectUnfinishedLayers } from "../layers/store.js";
 import { isAlive } from "./identity.js";
 import type { SessionRecord } from "./record.js";
 import { removeSession } from "./remove.js";
@@ -14,6 +15,8 @@ export interface Collected {
   readonly sessions: string[];
   readonly checkpoints: string[];
   readonly roots: string[];
+  /** Folders of layers that were never whole. */
+  readonly layers: string[];
   readonly failures: string[];
 }
 
@@ -31,7 +34,7 @@ export async function standingOf(record: SessionRecord): Promise<SessionStanding
  * that nobody holds. What lives is not touched. Goes on after a failure and reports it.
  */
 export async function collectGarbage(home: Home): Promise<Collected> {
-  const collected: Collected = { sessions: [], checkpoints: [], roots: [], failures: [] };
+  const collected: Collected = { sessions: [], checkpoints: [], roots: [], layers: [], failures: [] };
   const attempt = async (act: () => Promise<void>): Promise<void> => {
     await act().catch((error: unknown) => collected.failures.push(messageOf(error)));
   };
@@ -43,6 +46,9 @@ export async function collectGarbage(home: Home): Promise<Collected> {
       });
   await attempt(async () => {
     collected.checkpoints.push(...(await collectUnfinished(home)), ...(await collectDeleted(home)));
+  });
+  await attempt(async () => {
+    collected.layers.push(...(await collectUnfinishedLayers(home)));
   });
   await attempt(async () => {
     const { removed, failed } = await collectRoots({

@@ -81,7 +81,7 @@ testNeeding(DESKTOP_NEEDS, "up, ps, exec, shot, checkpoint, fork and rm do what 
     expect((await drums(home, "ps")).document).toEqual({ sessions: [], checkpoints: [] });
     expect(await drums(home, "gc")).toMatchObject({
       status: 0,
-      document: { sessions: [], checkpoints: [], roots: [], failures: [] },
+      document: { sessions: [], checkpoints: [], roots: [], layers: [], failures: [] },
     });
   });
   await rm(pictures, { recursive: true });

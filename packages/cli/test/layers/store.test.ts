@@ -1,10 +1,10 @@
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { digestLayer, folderLayer } from "@drums/rootfs";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createHome, type Home, homeAt } from "../../src/home.js";
-import { keepLayer, type MadeLayer } from "../../src/layers/store.js";
+import { collectUnfinishedLayers, keepLayer, type MadeLayer } from "../../src/layers/store.js";
 
 let home: Home;
 let made = 0;
@@ -54,4 +54,20 @@ test("a layer that cannot be made leaves nothing", async () => {
   };
   await expect(keepLayer(home, { name: "motd-1", make: failing })).rejects.toThrow("no space");
   expect(await readdir(home.layers)).toEqual([]);
+});
+
+test("what a killed maker left is collected, and what is being made is not", async () => {
+  const dead = [".new-1-1-motd-abc", ".new-motd-of-old"];
+  for (const name of dead) await mkdir(join(home.layers, name, "root"), { recursive: true });
+  let collected: string[] | undefined;
+  const layer = await keepLayer(home, {
+    name: "motd-1",
+    make: async (target) => {
+      collected = await collectUnfinishedLayers(home);
+      return make(target);
+    },
+  });
+  expect(collected?.sort()).toEqual(dead.map((name) => join(home.layers, name)));
+  expect(await readdir(home.layers)).toEqual(["motd-1"]);
+  expect(layer.files).toBe(2);
 });

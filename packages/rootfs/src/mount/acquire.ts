@@ -2,6 +2,7 @@ import { sys } from "@drums/nsexec";
 import { RootfsError } from "../errors.js";
 import type { RootChoice } from "../image/root-partition.js";
 import type { BlockNode } from "../image/source.js";
+import { mountErofsFile } from "./erofs-file.js";
 import type { Journal } from "./journal.js";
 import type { RootFolder } from "./layout.js";
 import { chooseRoot, mountPartition } from "./partition-mount.js";
@@ -108,6 +109,7 @@ async function bindFolder({ system, journal, folder }: RootContext, path: string
 
 async function mountImage(context: RootContext, way: Way, source: RootSource & { kind: "image" }) {
   const first = await expose(context, way, source, source.node);
+  if (way === "erofs-file") return await mountWhole(context, source.path, first.choice);
   if (!first.choice.partition.filesystem?.needsRecovery) return await mountChoice(context, first, false);
   if (way === "raw-loop") return "the journal needs a replay, which would write to the image itself";
   const { system, folder, timeoutMs } = context;
@@ -129,7 +131,7 @@ async function expose(
   node: BlockNode,
 ) {
   const { system, folder, journal, partition: index } = context;
-  if (way !== "raw-loop")
+  if (way === "nbd" || way === "fuse-export")
     await journal.acquire({ kind: "process", id: folder.disk, pidFile: folder.pidFile });
   const exposed = await exposeDisk(way, system, folder, { image: source.path, node, writable: false });
   const choice = await chooseRoot(exposed.disk, {
@@ -152,6 +154,18 @@ async function mountChoice(
     partition: describePartition(choice),
     journalReplayed: replayed,
     uuid: partition.filesystem?.uuid ?? "",
+  };
+}
+
+/** No loop device: the mount is the file's own. */
+async function mountWhole({ system, folder, journal }: RootContext, image: string, choice: RootChoice) {
+  await journal.acquire({ kind: "mount", id: folder.mount, device: image });
+  await mountErofsFile(system, image, folder.mount);
+  return {
+    device: image,
+    partition: describePartition(choice),
+    journalReplayed: false,
+    uuid: choice.partition.filesystem?.uuid ?? "",
   };
 }
 

@@ -10,7 +10,7 @@ import { attachLoop } from "./loop.js";
 import type { RootSystem } from "./system.js";
 
 /** The image's set-user-id files and device nodes mean nothing on the host; sessions see them through overlays. */
-const HOST_FLAGS = sys.MS.RDONLY | sys.MS.NODEV | sys.MS.NOSUID | sys.MS.NOATIME;
+export const HOST_FLAGS = sys.MS.RDONLY | sys.MS.NODEV | sys.MS.NOSUID | sys.MS.NOATIME;
 
 /** Options that keep each driver from touching its log on a read-only mount. */
 const WITHOUT_REPLAY: Readonly<Record<string, string>> = {

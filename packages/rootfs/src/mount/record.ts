@@ -3,7 +3,7 @@ import { z } from "zod";
 import { systemCode } from "../errors.js";
 import type { RootFolder } from "./layout.js";
 
-export const waySchema = z.enum(["folder", "raw-loop", "nbd", "fuse-export"]);
+export const waySchema = z.enum(["folder", "erofs-file", "raw-loop", "nbd", "fuse-export"]);
 
 /** How an image's disk becomes something that the kernel can mount. */
 export type Way = z.infer<typeof waySchema>;

@@ -1,6 +1,7 @@
 import { RootfsError } from "../errors.js";
 import type { BlockNode, ImageSource } from "../image/source.js";
 import type { DaemonIdentity } from "./daemon.js";
+import { probeErofsFile } from "./erofs-file.js";
 import { exportByFuse, probeFuseExport } from "./fuse-export.js";
 import type { RootFolder } from "./layout.js";
 import { connectNbd, probeNbd } from "./nbd.js";
@@ -14,7 +15,7 @@ export interface PassedOver {
 }
 
 /** Tried in this order: the fewer moving parts, the earlier. */
-export const WAYS: readonly Way[] = ["folder", "raw-loop", "nbd", "fuse-export"];
+export const WAYS: readonly Way[] = ["folder", "erofs-file", "raw-loop", "nbd", "fuse-export"];
 
 /** What is to be mounted: a folder, or a checked image. */
 export type RootSource =
@@ -36,6 +37,7 @@ export async function probeWay(
 ): Promise<string | undefined> {
   if (source.kind === "folder") return way === "folder" ? undefined : "the image is a folder";
   if (way === "folder") return "the image is a file, not a folder";
+  if (way === "erofs-file") return await probeErofsFile(source);
   if (way === "raw-loop" && source.format !== "raw") return `the image is ${source.format}, not raw`;
   if (way === "raw-loop")
     return (await system.exists("/dev/loop-control")) ? undefined : "/dev/loop-control is missing";
@@ -49,7 +51,7 @@ export async function exposeDisk(
   folder: RootFolder,
   request: { readonly image: string; readonly node: BlockNode; readonly writable: boolean },
 ): Promise<ExposedDisk> {
-  if (way === "raw-loop") return { disk: request.image };
+  if (way === "erofs-file" || way === "raw-loop") return { disk: request.image };
   if (way === "fuse-export")
     return { disk: folder.disk, daemon: await exportByFuse(system, folder, request) };
   const { device, daemon } = await connectNbd(system, folder, request);

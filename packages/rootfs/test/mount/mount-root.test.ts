@@ -65,6 +65,7 @@ testNeeding(NEEDS, "each way that was passed over says why", async () => {
   expect(root.way).toBe("fuse-export");
   expect(root.passedOver).toEqual([
     { way: "folder", reason: "the image is a file, not a folder" },
+    { way: "erofs-file", reason: "the image is qcow2, not raw" },
     { way: "raw-loop", reason: "the image is qcow2, not raw" },
     {
       way: "nbd",
