@@ -3,6 +3,7 @@ import { RootfsError } from "../errors.js";
 import { resolveInRoot } from "../resolve.js";
 import type { ElfFile } from "./elf.js";
 import { type AuditFinding, problem } from "./finding.js";
+import { statInside } from "./inside.js";
 import { type LoadedLibrary, LoaderSearch, type MissingLibrary } from "./loader-search.js";
 import { type Processor, readProcessor } from "./processor.js";
 
@@ -62,8 +63,8 @@ async function throughScripts(root: string, program: string): Promise<{ scripts:
   const scripts: string[] = [];
   let asked = program;
   for (;;) {
-    const { inside, host, exists } = await resolveInRoot(root, asked);
-    if (!exists) throw noProgram(program, asked, "it does not exist");
+    const { inside, host } = await resolveInRoot(root, asked);
+    if (!(await statInside(root, asked))?.isFile()) throw noProgram(program, asked, "there is no such file");
     const interpreter = await shebangOf(host);
     if (interpreter === undefined) return { scripts, path: inside };
     scripts.push(inside);

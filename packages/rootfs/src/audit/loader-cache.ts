@@ -1,6 +1,7 @@
-import { open } from "node:fs/promises";
-import { RootfsError, systemCode } from "../errors.js";
+import { readFile } from "node:fs/promises";
+import { RootfsError } from "../errors.js";
 import { resolveInRoot } from "../resolve.js";
+import { statInside } from "./inside.js";
 
 /*
  * The layout is that of glibc's sysdeps/generic/dl-cache.h: "new" entries, alone in the file or behind
@@ -65,21 +66,12 @@ export function parseLoaderCache(file: Buffer): CacheEntry[] {
  * @throws RootfsError BAD_CACHE
  */
 export async function readLoaderCache(root: string): Promise<CacheEntry[]> {
-  const { host, exists } = await resolveInRoot(root, CACHE_PATH);
-  if (!exists) return [];
-  try {
-    const file = await open(host, "r");
-    try {
-      const { size } = await file.stat();
-      if (size > MAX_CACHE_BYTES) throw bad(`it takes ${size} bytes`);
-      return parseLoaderCache(await file.readFile());
-    } finally {
-      await file.close();
-    }
-  } catch (error) {
-    if (systemCode(error) === "EISDIR") throw bad("it is a folder");
-    throw error;
-  }
+  // Looked at before it is opened: a FIFO there would hold the reader for ever.
+  const stats = await statInside(root, CACHE_PATH);
+  if (!stats) return [];
+  if (!stats.isFile() || stats.size > MAX_CACHE_BYTES)
+    throw bad(`it is no file, or takes ${stats.size} bytes`);
+  return parseLoaderCache(await readFile((await resolveInRoot(root, CACHE_PATH)).host));
 }
 
 function newPart(file: Buffer): Buffer {

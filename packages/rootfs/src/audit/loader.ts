@@ -1,7 +1,7 @@
-import { open, readdir, readFile } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { fileReader, MAX_READ_BYTES } from "../image/reader.js";
-import { resolveInRoot } from "../resolve.js";
+import { namesInside, readInside } from "./inside.js";
 
 const MAX_LOADER_BYTES = 8 << 20;
 const MAX_CONF_BYTES = 64 << 10;
@@ -59,9 +59,7 @@ export async function readLoaderConf(root: string): Promise<string[]> {
   for (let count = 0; count < MAX_INCLUDES; count++) {
     const path = pending.shift();
     if (path === undefined) break;
-    const { host, exists } = await resolveInRoot(root, path);
-    const text = exists ? await readFile(host, "utf8").catch(() => "") : "";
-    if (text.length > MAX_CONF_BYTES) continue;
+    const text = (await readInside(root, path, { maxBytes: MAX_CONF_BYTES })) ?? "";
     const { named, included } = parseLoaderConf(text);
     folders.push(...named);
     for (const pattern of included) pending.push(...(await glob(root, resolve(dirname(path), pattern))));
@@ -96,10 +94,7 @@ async function glob(root: string, pattern: string): Promise<string[]> {
     .replace(/[.+^${}()|[\]\\]/g, "\\$&")
     .replaceAll("*", "[^/]*")
     .replaceAll("?", "[^/]");
-  const { host } = await resolveInRoot(root, folder);
-  const names = await readdir(host).catch(() => []);
-  return names
+  return (await namesInside(root, folder))
     .filter((name) => new RegExp(`^${source}$`).test(name) && !name.startsWith("."))
-    .sort()
     .map((name) => `${folder}/${name}`);
 }

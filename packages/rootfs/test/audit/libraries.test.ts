@@ -1,4 +1,4 @@
-import { copyFile, mkdir, open, realpath, symlink, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, open, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { execa } from "execa";
 import { expect } from "vitest";
@@ -245,4 +245,19 @@ testNeeding(NEEDS, "another root's own loader is not mistaken for this machine's
   expect(libraries.map(({ file }) => dirname(file))).toEqual(
     libraries.map(() => expect.stringMatching(/^\/usr\/lib/)),
   );
+});
+
+testNeeding(NEEDS, "a FIFO in the place of any file that is looked at holds nobody", async () => {
+  const { root, libs } = await rootWithLibc(await temporaryFolder());
+  await linkObject(root, "/usr/bin/program", { needs: ["liba.so"], runpath: "/opt/near" }, false);
+  const mkfifo = (path: string) => execa("mkfifo", [join(root, path)]);
+  await mkdir(join(root, "opt/near"));
+  for (const path of ["opt/near/liba.so", "usr/bin/pipe", "etc/ld.so.conf", "etc/ld.so.cache"])
+    await mkfifo(path);
+  await failure(() => auditLibraries(root, { program: "/usr/bin/pipe" }), "NO_SUCH_PROGRAM");
+  await failure(() => auditLibraries(root, { program: "/usr/bin/program" }), "BAD_CACHE");
+  await rm(join(root, "etc/ld.so.cache"));
+  const { missing, libraries } = await auditLibraries(root, { program: "/usr/bin/program" });
+  expect(missing.map(({ name }) => name)).toEqual(["liba.so"]);
+  expect(libraries[0]?.file).toBe(`${libs}/libc.so.6`);
 });
