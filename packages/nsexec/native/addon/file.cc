@@ -53,6 +53,14 @@ static Napi::Value Mknod(const Napi::CallbackInfo& info) {
   return info.Env().Undefined();
 }
 
+static Napi::Value Getxattr(const Napi::CallbackInfo& info) {
+  const std::string path = info[0].As<Napi::String>(), name = info[1].As<Napi::String>();
+  std::vector<char> value(XATTR_SIZE_MAX);
+  const ssize_t length = getxattr(path.c_str(), name.c_str(), value.data(), value.size());
+  if (length < 0) ThrowErrno(info.Env(), errno, "getxattr", path);
+  return Napi::Buffer<char>::Copy(info.Env(), value.data(), static_cast<size_t>(length));
+}
+
 static Napi::Value Lsetxattr(const Napi::CallbackInfo& info) {
   const std::string path = info[0].As<Napi::String>(), name = info[1].As<Napi::String>();
   const auto value = info[2].As<Napi::Buffer<char>>();
@@ -74,6 +82,7 @@ void InitFile(Napi::Env env, Napi::Object exports) {
   exports.Set("readlinkat", Napi::Function::New(env, Readlinkat));
   exports.Set("mknod", Napi::Function::New(env, Mknod));
   exports.Set("flock", Napi::Function::New(env, Flock));
+  exports.Set("getxattr", Napi::Function::New(env, Getxattr));
   exports.Set("lgetxattr", Napi::Function::New(env, Lgetxattr));
   exports.Set("lsetxattr", Napi::Function::New(env, Lsetxattr));
   exports.Set("llistxattr", Napi::Function::New(env, Llistxattr));

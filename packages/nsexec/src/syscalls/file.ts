@@ -36,6 +36,11 @@ export function flock(fd: number, operation: number): void {
   callNative(() => native().flock(fd, operation));
 }
 
+/** getxattr(2): an extended attribute of what the path leads to, an open file behind /proc/PID/fd too. */
+export function getxattr(path: string, name: string): Buffer {
+  return callNative(() => native().getxattr(path, name));
+}
+
 /** lgetxattr(2): an extended attribute of the file itself, not of what it links to. */
 export function lgetxattr(path: string, name: string): Buffer {
   return callNative(() => native().lgetxattr(path, name));

@@ -27,6 +27,7 @@ export interface Native {
   readlinkat(dirfd: number, path: string): Buffer;
   mknod(path: string, mode: number, device: number): void;
   flock(fd: number, operation: number): void;
+  getxattr(path: string, name: string): Buffer;
   lgetxattr(path: string, name: string): Buffer;
   lsetxattr(path: string, name: string, value: Buffer, flags: number): void;
   llistxattr(path: string): Buffer;

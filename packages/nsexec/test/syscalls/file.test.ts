@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
   flock,
+  getxattr,
   LOCK,
   lgetxattr,
   llistxattr,
@@ -22,6 +23,7 @@ import {
   openat2,
   RESOLVE,
   readlinkat,
+  socketpairSeqpacket,
 } from "../../src/syscalls/index.js";
 
 let folder: string;
@@ -72,6 +74,15 @@ test("extended attributes go in and come out as bytes", () => {
   expect(lgetxattr(path, "user.drums")).toEqual(value);
   expect(llistxattr(path)).toContain("user.drums");
   expect(() => lgetxattr(path, "user.none")).toThrow(expect.objectContaining({ code: "ENODATA", path }));
+});
+
+test("getxattr follows a link to an open file: a socket tells its protocol", () => {
+  const [near, far] = socketpairSeqpacket();
+  expect(getxattr(`/proc/self/fd/${near}`, "system.sockprotoname").toString()).toBe("UNIX\0");
+  for (const fd of [near, far]) closeSync(fd);
+  expect(() => getxattr(join(folder, "none"), "user.drums")).toThrow(
+    expect.objectContaining({ code: "ENOENT", syscall: "getxattr" }),
+  );
 });
 
 test("mknod makes sockets and fifos, and refuses a name that is taken", () => {
