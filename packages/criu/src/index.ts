@@ -5,13 +5,20 @@
  * @packageDocumentation
  */
 export { type Audit, type AuditFacts, type AuditOptions, assertPassed, auditSession } from "./audit/audit.js";
+export { BLIND_SPOTS, type BlindSpot } from "./audit/blind-spots.js";
+export { FIELD_RECORD_KINDS } from "./audit/field-record.js";
 export {
   type Finding,
   type FindingProcess,
+  type Proof,
+  provenOn,
   RULES,
   type Rule,
+  type RuleGround,
   type RuleId,
+  type RuleOption,
   type Severity,
+  severityFor,
 } from "./audit/rules.js";
 export { auditSettled, type SettledAudit, type SettleOptions } from "./audit/settle.js";
 export { assertUsable, type CriuCheck, checkCriu } from "./check.js";

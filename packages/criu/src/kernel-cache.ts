@@ -63,6 +63,8 @@ function warmMounts(file: string): MountStep[] {
 async function keep(criuPid: number, file: string): Promise<void> {
   const outcome = await readFile(`/proc/${criuPid}/root${CRIU_CACHE}`).catch(() => undefined);
   if (outcome === undefined) return;
-  await writeFile(`${file}.new`, outcome);
-  await rename(`${file}.new`, file);
+  // Two dumps may be the first at the same time: each writes a file of its own.
+  const own = `${file}.${process.pid}-${criuPid}`;
+  await writeFile(own, outcome);
+  await rename(own, file);
 }

@@ -1,11 +1,16 @@
+import type { MountInfo } from "@drums/nsexec/proc";
 import { type CheckpointFlags, DEFAULT_FLAGS, type ExternalMount } from "../checkpoint/options.js";
 import { CriuError } from "../errors.js";
+import { deletedFiles } from "./deleted.js";
 import { checkDescriptors } from "./descriptors.js";
-import { checkMounts, checkTmpfs } from "./mounts.js";
-import type { Finding } from "./rules.js";
+import { checkFieldRecord } from "./field-record.js";
+import { checkMemory } from "./memory.js";
+import { checkMounts, checkQueues, checkTmpfs } from "./mounts.js";
+import { type Finding, forGround } from "./rules.js";
 import { readMounts, type Snapshot, takeSnapshot } from "./snapshot.js";
 import { checkSockets } from "./sockets.js";
 import { checkTasks } from "./tasks.js";
+import { checkTerminals } from "./terminals.js";
 
 /** Options of {@link auditSession}. */
 export interface AuditOptions {
@@ -17,6 +22,12 @@ export interface AuditOptions {
   readonly onlyMountTable?: boolean;
   /** The flags that the dump will have, where they differ from {@link DEFAULT_FLAGS}. */
   readonly flags?: Partial<CheckpointFlags>;
+  /** The CRIU that will dump: rules differ between versions. Default {@link DEFAULT_VERSION}. */
+  readonly criuVersion?: string;
+  /** Release of the kernel, such as `6.18.4`: rules differ between kernels. Default: this machine's. */
+  readonly kernel?: string;
+  /** `field-record` refuses eleven kinds of filesystem beside what CRIU does: {@link FIELD_RECORD_KINDS}. */
+  readonly profile?: "criu" | "field-record";
   /** Interfaces beside lo that a restore makes anew, such as a NAT's. Default: none. */
   readonly remadeInterfaces?: readonly string[];
   /** Default "/proc". */
@@ -48,7 +59,8 @@ export interface Audit {
  */
 export async function auditSession(options: AuditOptions): Promise<Audit> {
   const started = performance.now();
-  const { findings, facts } = options.onlyMountTable ? auditMountTable(options) : auditAll(options);
+  const { findings: all, facts } = options.onlyMountTable ? auditMountTable(options) : auditAll(options);
+  const findings = forGround(all, options);
   const refused = findings.some(({ severity }) => severity === "refuses");
   return { findings, verdict: refused ? "refuse" : "pass", durationMs: performance.now() - started, facts };
 }
@@ -71,9 +83,16 @@ function auditMountTable(options: AuditOptions): Pick<Audit, "findings" | "facts
   const mounts = readMounts(options.initPid, options);
   if (mounts.length === 0) throw initGone(options.initPid);
   return {
-    findings: checkMounts(mounts, { externals: externalsOf(options) }),
+    findings: mountFindings(mounts, options),
     facts: { processes: [], mounts: mounts.length, descriptors: 0, tmpfsBytes: 0 },
   };
+}
+
+function mountFindings(mounts: readonly MountInfo[], options: AuditOptions): Finding[] {
+  return [
+    ...checkMounts(mounts, { externals: externalsOf(options) }),
+    ...(options.profile === "field-record" ? checkFieldRecord(mounts) : []),
+  ];
 }
 
 function auditAll(options: AuditOptions): Pick<Audit, "findings" | "facts"> {
@@ -81,37 +100,31 @@ function auditAll(options: AuditOptions): Pick<Audit, "findings" | "facts"> {
   if (snapshot.tree.length === 0) throw initGone(options.initPid);
   const externals = externalsOf(options);
   const tables = [...snapshot.mounts.values()];
+  const flags = { ...DEFAULT_FLAGS, ...options.flags };
   const tmpfs = checkTmpfs(tables[0] ?? [], { ...snapshot, externals });
   return {
     findings: [
-      ...tables.flatMap((mounts) => checkMounts(mounts, { externals })),
-      ...checkTasks(snapshot),
-      ...descriptorFindings(snapshot, options),
-      ...checkSockets(snapshot, {
-        ...DEFAULT_FLAGS,
-        ...options.flags,
-        remadeInterfaces: options.remadeInterfaces ?? [],
-      }),
+      ...tables.flatMap((mounts) => mountFindings(mounts, options)),
+      ...checkQueues(tables[0] ?? [], snapshot),
+      ...checkTasks(snapshot, flags),
+      ...descriptorFindings(snapshot, flags),
+      ...checkTerminals(snapshot),
+      ...checkMemory(snapshot),
+      ...checkSockets(snapshot, { ...flags, remadeInterfaces: options.remadeInterfaces ?? [] }),
       ...tmpfs.findings,
     ],
     facts: factsOf(snapshot, tmpfs.bytes),
   };
 }
 
-function descriptorFindings({ tree, mounts, proc }: Snapshot, options: AuditOptions): Finding[] {
-  const ghostLimitBytes = options.flags?.ghostLimitBytes ?? DEFAULT_FLAGS.ghostLimitBytes;
-  const byId = new Map(
-    [...mounts].map(([namespace, table]) => [
-      namespace,
-      new Map(table.map((mount) => [mount.mountId, mount])),
-    ]),
-  );
+/** A mount id is one of the whole machine: a process may hold files of another mount namespace of the tree. */
+function descriptorFindings(snapshot: Snapshot, flags: CheckpointFlags): Finding[] {
+  const { tree, mounts, proc } = snapshot;
+  const byId = new Map([...mounts.values()].flat().map((mount) => [mount.mountId, mount]));
+  const isDeleted = deletedFiles(snapshot);
+  const innerPids = new Set(tree.flatMap(({ innerPid }) => innerPid ?? []));
   return tree.flatMap((task) =>
-    checkDescriptors(task, {
-      proc,
-      mounts: byId.get(task.namespaces.mnt ?? "") ?? new Map(),
-      ghostLimitBytes,
-    }),
+    checkDescriptors(task, { ...flags, proc, mounts: byId, innerPids, isDeleted }),
   );
 }
 

@@ -1,18 +1,21 @@
-import { statfsSync } from "node:fs";
+import { readdirSync, statfsSync } from "node:fs";
 import type { MountInfo } from "@drums/nsexec/proc";
 import { type Finding, finding } from "./rules.js";
 
-/** Kinds of filesystem that passed dump and restore, with those that show or change the host's own state. */
-const PASSING: Readonly<Record<string, "own" | "host">> = {
+/**
+ * Kinds of filesystem that CRIU knows: those that passed dump and restore, with those that show or change the host's
+ * own state, and those that it leaves out in silence or looks for in the wrong place.
+ */
+const KNOWN: Readonly<Record<string, "own" | "host" | "dropped" | "nested">> = {
   proc: "own",
   tmpfs: "own",
   devpts: "own",
   mqueue: "own",
-  overlay: "own",
+  overlay: "nested",
   sysfs: "host",
   devtmpfs: "host",
   binfmt_misc: "host",
-  tracefs: "host",
+  tracefs: "dropped",
   debugfs: "host",
   securityfs: "host",
   pstore: "host",
@@ -48,9 +51,12 @@ function checkKind(mount: MountInfo, object: string, mounts: readonly MountInfo[
   if (mount.fsType === "nsfs") return [finding("mount-nsfs", object)];
   if (!hasRootMount(mount, mounts)) return [finding("mount-external", object)];
   if (/^fuse(\.|blk|$)/.test(mount.fsType)) return [finding("mount-fuse", object)];
-  const kind = PASSING[mount.fsType];
-  if (kind === undefined)
-    return hasSupportedRoot(mount, mounts) ? [] : [finding("mount-unsupported", object)];
+  const kind = KNOWN[mount.fsType];
+  if (kind === undefined || kind === "nested")
+    return hasSupportedRoot(mount, mounts)
+      ? []
+      : [finding(kind === undefined ? "mount-unsupported" : "mount-overlay", object)];
+  if (kind === "dropped") return [finding("mount-dropped", object)];
   return kind === "host" && isWritable(mount) ? [finding("mount-host-view", object)] : [];
 }
 
@@ -84,6 +90,28 @@ function contains(folder: string, path: string): boolean {
 
 function isWritable({ options, superOptions }: MountInfo): boolean {
   return !options.includes("ro") && !superOptions.includes("ro");
+}
+
+/** criu/filesystems.c: "mqueue isn't empty". */
+export function checkQueues(
+  mounts: readonly MountInfo[],
+  { initPid, proc }: { readonly initPid: number; readonly proc: string },
+): Finding[] {
+  return mounts
+    .filter(({ fsType }) => fsType === "mqueue")
+    .flatMap(({ mountPoint }) =>
+      namesIn(`${proc}/${initPid}/root${mountPoint}`).map((name) =>
+        finding("mqueue-content", `${mountPoint}/${name}`),
+      ),
+    );
+}
+
+function namesIn(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
 }
 
 /** Data in a tmpfs above this is reported. */

@@ -5,6 +5,10 @@ import type { FindingProcess } from "./rules.js";
 /** A process as the audit sees it. */
 export interface Task extends FindingProcess {
   readonly stat: ProcessStat;
+  /** Cpus_allowed_list of its status, such as `0-3`; empty where it is not known. */
+  readonly processors: string;
+  /** prctl(2), PR_SET_TIMERSLACK; empty where it is not known. */
+  readonly timerSlackNs: string;
   /** Pid of the tracer, 0 for none. */
   readonly tracer: number;
   /** Target of each link under ns/, such as `pid:[4026531836]`. */
@@ -32,7 +36,18 @@ export interface Snapshot {
   readonly livePids: ReadonlySet<number>;
 }
 
-const NAMESPACES = ["pid", "pid_for_children", "mnt", "net", "user", "ipc", "uts", "time", "cgroup"];
+const NAMESPACES = [
+  "pid",
+  "pid_for_children",
+  "mnt",
+  "net",
+  "user",
+  "ipc",
+  "uts",
+  "time",
+  "time_for_children",
+  "cgroup",
+];
 
 /** Reads a session's processes, descriptors and mount tables. A process that ends meanwhile is left out. */
 export function takeSnapshot(initPid: number, { proc = "/proc" }: ProcOptions = {}): Snapshot {
@@ -77,6 +92,8 @@ function readTask(pid: number, proc: string): Task | undefined {
     name: stat.name,
     ...(innerPid === undefined ? {} : { innerPid: Number(innerPid) }),
     stat,
+    processors: /^Cpus_allowed_list:\s*(\S+)/m.exec(status)?.[1] ?? "",
+    timerSlackNs: readText(`${folder}/timerslack_ns`)?.trim() ?? "",
     tracer: Number(/^TracerPid:\s*(\d+)/m.exec(status)?.[1] ?? 0),
     namespaces: Object.fromEntries(namespaces),
     descriptors: readNumbers(`${folder}/fd`).flatMap((fd) => {

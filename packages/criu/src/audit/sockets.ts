@@ -1,6 +1,7 @@
-import { endpointText } from "./endpoints.js";
+import { sys } from "@drums/nsexec";
+import { checkInet, type TcpFlags } from "./inet.js";
 import { readLink, readText } from "./proc.js";
-import { type Finding, type FindingProcess, finding } from "./rules.js";
+import { type Finding, finding } from "./rules.js";
 import type { Snapshot, Task } from "./snapshot.js";
 
 /** A row of /proc/net/unix. */
@@ -11,23 +12,17 @@ export interface UnixSocket {
   readonly path: string;
 }
 
-/** A row of /proc/net/tcp, tcp6, udp or udp6. */
-export interface InetSocket {
+/** A row of /proc/net/netlink. */
+export interface NetlinkSocket {
   readonly inode: number;
-  /** TCP_ESTABLISHED is 1, TCP_LISTEN 10 (include/net/tcp_states.h). */
-  readonly state: number;
   /** Bytes that wait to be read. */
   readonly received: number;
-  readonly local: string;
-  readonly remote: string;
 }
 
-/** include/net/tcp_states.h */
-const TCP_ESTABLISHED = 1;
-const TCP_CLOSE = 7;
-const TCP_LISTEN = 10;
 /** Names that a new net namespace may start with. */
 const KERNEL_INTERFACE = /^(lo|sit0|tunl0|gre0|gretap0|erspan0|ip_vti0|ip6_vti0|ip6tnl0|ip6gre0)$/;
+/** The names of protocols (/proc/net/protocols) that CRIU collects: criu/sockets.c, criu/sk-inet.c. */
+const KNOWN_PROTOCOL = /^(PACKET|(TCP|UDP|UDPLITE|RAW)(v6)?|UDP-Lite)$/;
 
 /** Num RefCount Protocol Flags Type St Inode Path */
 export function parseUnixSockets(text: string): UnixSocket[] {
@@ -39,28 +34,18 @@ export function parseUnixSockets(text: string): UnixSocket[] {
     .map(([, inode, path = ""]) => ({ inode: Number(inode), path }));
 }
 
-/** sl local rem st tx:rx tr:when retrnsmt uid timeout inode … */
-export function parseInetSockets(text: string): InetSocket[] {
+/** sk Eth Pid Groups Rmem Wmem Dump Locks Drops Inode */
+export function parseNetlinkSockets(text: string): NetlinkSocket[] {
   return text
     .split("\n")
     .slice(1)
     .map((line) => line.trim().split(/\s+/))
     .filter((fields) => fields.length >= 10)
-    .map((fields) => ({
-      inode: Number(fields[9]),
-      state: Number.parseInt(fields[3] ?? "0", 16),
-      received: Number.parseInt((fields[4] ?? "").split(":")[1] ?? "0", 16),
-      local: fields[1] ?? "",
-      remote: fields[2] ?? "",
-    }));
+    .map((fields) => ({ inode: Number(fields[9]), received: Number(fields[4]) }));
 }
 
 /** What the socket checks are told. */
-export interface SocketCheckOptions {
-  /** The dump will save established TCP connections. */
-  readonly tcpEstablished: boolean;
-  /** The dump will leave open TCP connections out. */
-  readonly tcpClose: boolean;
+export interface SocketCheckOptions extends TcpFlags {
   /** The dump will leave the net namespace out. */
   readonly emptyNet: boolean;
   /** Interfaces that a restore makes anew. Default: none. */
@@ -72,11 +57,14 @@ export function checkSockets(snapshot: Snapshot, options: SocketCheckOptions): F
   const { proc, initPid } = snapshot;
   const holders = holdersOf(snapshot.tree);
   const unix = parseUnixSockets(readText(`${proc}/${initPid}/net/unix`) ?? "");
-  const known = new Set([...unix.map(({ inode }) => inode), ...netlinkInodes(snapshot)]);
+  const netlink = parseNetlinkSockets(readText(`${proc}/${initPid}/net/netlink`) ?? "");
+  const known = new Set([...unix, ...netlink].map(({ inode }) => inode));
   const others = new Map([...holders].filter(([inode]) => !known.has(inode)));
   return [
     ...foreignSockets(snapshot, others),
-    ...unheldSockets(unix, holders),
+    ...unheldSockets(snapshot, unix, holders),
+    ...queuedNetlink(netlink, holders),
+    ...protocolFindings(snapshot, others),
     ...checkInet(snapshot, others, options),
     ...(options.emptyNet ? checkInterfaces(snapshot, options.remadeInterfaces ?? []) : []),
   ];
@@ -93,12 +81,6 @@ function checkInterfaces({ proc, initPid }: Snapshot, remade: readonly string[])
 
 type Holders = ReadonlyMap<number, { readonly task: Task; readonly fd: number }>;
 
-/** The inode is the last field of each row. */
-function netlinkInodes({ proc, initPid }: Snapshot): number[] {
-  const rows = (readText(`${proc}/${initPid}/net/netlink`) ?? "").split("\n").slice(1);
-  return rows.map((row) => Number(row.trim().split(/\s+/).at(-1)));
-}
-
 function holdersOf(tree: readonly Task[]): Holders {
   const holders = new Map<number, { task: Task; fd: number }>();
   for (const task of tree)
@@ -107,7 +89,10 @@ function holdersOf(tree: readonly Task[]): Holders {
   return holders;
 }
 
-/** A socket that only the host's own table lists was made there. */
+/**
+ * A socket that only the host's own table lists was made there, or accepted from there: the kernel gives what is
+ * accepted the net namespace of the one that connected.
+ */
 function foreignSockets({ proc, tree }: Snapshot, others: Holders): Finding[] {
   if (others.size === 0 || readLink(`${proc}/self/ns/net`) === tree[0]?.namespaces.net) return [];
   const host = new Set(parseUnixSockets(readText(`${proc}/self/net/unix`) ?? "").map(({ inode }) => inode));
@@ -116,45 +101,57 @@ function foreignSockets({ proc, tree }: Snapshot, others: Holders): Finding[] {
     .map(([inode, { task, fd }]) => finding("socket-foreign", `fd ${fd} socket ${inode}`, task));
 }
 
-/** Sockets of the session's network that no process of the tree holds: waiting ones, and those of others. */
-function unheldSockets(unix: readonly UnixSocket[], holders: Holders): Finding[] {
+/** Sockets of the session's network that no process of the tree holds: waiting ones, those in flight, and others'. */
+function unheldSockets(snapshot: Snapshot, unix: readonly UnixSocket[], holders: Holders): Finding[] {
   const waiting = unix.filter(({ inode }) => inode === 0);
-  const held = unix.filter(({ inode }) => inode !== 0 && !holders.has(inode));
+  const unheld = unix.filter(({ inode }) => inode !== 0 && !holders.has(inode));
+  const outside = unheld.length > inFlight(snapshot, unheld) ? unheld : [];
   return [
     ...waiting.map(({ path }) => finding("socket-unaccepted", path || "a unix socket without a name")),
-    ...held.map(({ inode, path }) => finding("socket-outside-holder", `unix socket ${inode} ${path}`.trim())),
-  ];
-}
-
-/** The kernel walks its whole hash for a read of the tcp tables, some 3 ms each: only where a socket is left over. */
-function checkInet({ proc, initPid }: Snapshot, others: Holders, options: SocketCheckOptions): Finding[] {
-  if (others.size === 0) return [];
-  const held = (name: string) =>
-    parseInetSockets(readText(`${proc}/${initPid}/net/${name}`) ?? "").filter(({ inode }) =>
-      others.has(inode),
-    );
-  const tcp = ["tcp", "tcp6"].flatMap(held);
-  const udp = ["udp", "udp6"].flatMap(held);
-  const holder = ({ inode }: InetSocket): FindingProcess | undefined => others.get(inode)?.task;
-  return [
-    ...connectionFindings(tcp, options).map(({ rule, socket }) =>
-      finding(rule, `${endpointText(socket.local)} to ${endpointText(socket.remote)}`, holder(socket)),
+    ...outside.map(({ inode, path }) =>
+      finding("socket-outside-holder", `unix socket ${inode} ${path}`.trim()),
     ),
-    ...udp
-      .filter(({ received }) => received > 0)
-      .map((socket) =>
-        finding("udp-queued", `${endpointText(socket.local)}, ${socket.received} bytes`, holder(socket)),
-      ),
   ];
 }
 
-function connectionFindings(tcp: readonly InetSocket[], options: SocketCheckOptions) {
-  if (options.tcpClose)
-    return tcp
-      .filter(({ state }) => state !== TCP_LISTEN && state !== TCP_CLOSE)
-      .map((socket) => ({ rule: "tcp-closed", socket }) as const);
-  if (options.tcpEstablished) return [];
-  return tcp
-    .filter(({ state }) => state === TCP_ESTABLISHED)
-    .map((socket) => ({ rule: "tcp-established", socket }) as const);
+/** How many descriptors wait in the queues of the tree's sockets (fdinfo's scm_fds): one of them may be a socket. */
+function inFlight({ tree, proc }: Snapshot, unheld: readonly UnixSocket[]): number {
+  if (unheld.length === 0) return 0;
+  const counts = tree.flatMap(({ pid, descriptors }) =>
+    descriptors
+      .filter(({ target }) => target.startsWith("socket:["))
+      .map(({ fd }) =>
+        Number(/^scm_fds:\s*(\d+)/m.exec(readText(`${proc}/${pid}/fdinfo/${fd}`) ?? "")?.[1] ?? 0),
+      ),
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/** criu/sk-netlink.c: "The socket has data to read". */
+function queuedNetlink(netlink: readonly NetlinkSocket[], holders: Holders): Finding[] {
+  return netlink.flatMap(({ inode, received }) => {
+    const holder = holders.get(inode);
+    return received > 0 && holder !== undefined
+      ? [finding("netlink-queued", `fd ${holder.fd}, ${received} bytes`, holder.task)]
+      : [];
+  });
+}
+
+/** Sockets that are neither unix nor netlink: the file itself tells its protocol. */
+function protocolFindings({ proc }: Snapshot, others: Holders): Finding[] {
+  return [...others.values()].flatMap(({ task, fd }) => {
+    const protocol = protocolOf(`${proc}/${task.pid}/fd/${fd}`);
+    if (protocol === undefined || /^(UNIX|NETLINK)/.test(protocol)) return [];
+    const rule = KNOWN_PROTOCOL.test(protocol) ? "socket-passcred" : "socket-protocol";
+    return [finding(rule, `fd ${fd} ${protocol} socket`, task)];
+  });
+}
+
+/** net/socket.c, sockfs_xattr_get; undefined for a socket that was closed meanwhile. */
+function protocolOf(path: string): string | undefined {
+  try {
+    return sys.getxattr(path, "system.sockprotoname").toString().replaceAll("\0", "");
+  } catch {
+    return undefined;
+  }
 }

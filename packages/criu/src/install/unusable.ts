@@ -1,5 +1,5 @@
 import { CriuError } from "../errors.js";
-import { compareVersions } from "./version.js";
+import { compareVersions, dottedNumbers } from "./version.js";
 
 /** A CRIU that was seen not to work on a kernel. */
 export interface KnownUnusable {
@@ -23,7 +23,7 @@ export const KNOWN_UNUSABLE: readonly KnownUnusable[] = [
 /** @throws {CriuError} `CRIU_UNUSABLE` with the reason, for a version that is known not to work on a kernel */
 export function assertNotKnownUnusable(version: string, { kernel }: { readonly kernel: string }): void {
   const known = KNOWN_UNUSABLE.find(
-    ({ criu, kernelFrom }) => criu === version && compareVersions(release(kernel), kernelFrom) >= 0,
+    ({ criu, kernelFrom }) => criu === version && compareVersions(dottedNumbers(kernel), kernelFrom) >= 0,
   );
   if (known === undefined) return;
   throw new CriuError(
@@ -34,9 +34,4 @@ export function assertNotKnownUnusable(version: string, { kernel }: { readonly k
       facts: { version, kernel },
     },
   );
-}
-
-/** The dotted numbers at the beginning of `uname -r`. */
-function release(kernel: string): string {
-  return /^\d+(?:\.\d+)*/.exec(kernel)?.[0] ?? "0";
 }

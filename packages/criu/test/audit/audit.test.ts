@@ -48,9 +48,9 @@ testNeeding(["root", "program:ip"], "much data in a tmpfs is told as slow, and c
   expect(audit.facts.tmpfsBytes).toBeGreaterThan(70_000_000);
 });
 
-test("every rule names the versions it was tried on and a remedy", () => {
+test("every rule has a title and a remedy", () => {
   for (const rule of Object.values(RULES)) {
-    expect(rule.triedOn).toContain("4.2.1");
+    expect(rule.title.length).toBeGreaterThan(10);
     expect(rule.remedy.length).toBeGreaterThan(10);
   }
 });

@@ -1,5 +1,6 @@
 import { parseMountinfo } from "@drums/nsexec/proc";
 import { describe, expect, test } from "vitest";
+import { checkFieldRecord, FIELD_RECORD_KINDS } from "../../src/audit/field-record.js";
 import { checkMounts } from "../../src/audit/mounts.js";
 
 const ROOT = "100 99 0:40 / / rw - overlay overlay rw,index=on,nfs_export=on\n";
@@ -9,7 +10,7 @@ function rulesOf(more: string, externals: string[] = []) {
 }
 
 describe("kinds of filesystem", () => {
-  test.each(["proc", "tmpfs", "devpts", "mqueue", "overlay"])("%s passes", (kind) => {
+  test.each(["proc", "tmpfs", "devpts", "mqueue"])("%s passes", (kind) => {
     expect(rulesOf(`101 100 0:41 / /x rw - ${kind} ${kind} rw\n`)).toEqual([]);
   });
 
@@ -17,7 +18,6 @@ describe("kinds of filesystem", () => {
     "sysfs",
     "devtmpfs",
     "binfmt_misc",
-    "tracefs",
     "debugfs",
     "securityfs",
     "pstore",
@@ -39,6 +39,22 @@ describe("kinds of filesystem", () => {
 
   test.each(["fuse", "fuse.gvfsd-fuse", "fuseblk"])("%s is refused as fuse", (kind) => {
     expect(rulesOf(`101 100 0:41 / /x rw - ${kind} x rw\n`)).toEqual([["mount-fuse", `/x (${kind})`]]);
+  });
+
+  test("an overlay on the session's folders is refused, tracefs is left out by CRIU", () => {
+    expect(rulesOf("101 100 0:41 / /x rw - overlay overlay rw\n")).toEqual([
+      ["mount-overlay", "/x (overlay)"],
+    ]);
+    expect(rulesOf("101 100 0:41 / /x ro - tracefs t rw\n")).toEqual([["mount-dropped", "/x (tracefs)"]]);
+  });
+
+  test("the field record's list refuses eleven kinds, whatever CRIU does with them", () => {
+    expect(FIELD_RECORD_KINDS).toHaveLength(11);
+    for (const kind of FIELD_RECORD_KINDS)
+      expect(checkFieldRecord(parseMountinfo(`${ROOT}101 100 0:41 / /x ro - ${kind} k rw\n`))).toMatchObject([
+        { rule: "mount-field-record", severity: "refuses", object: `/x (${kind})` },
+      ]);
+    expect(checkFieldRecord(parseMountinfo(ROOT))).toEqual([]);
   });
 
   test("a root of any kind passes", () => {

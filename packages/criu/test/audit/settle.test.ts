@@ -22,7 +22,7 @@ testNeeding(CRIU_NEEDS, "one that stays open refuses it all the same, once the w
   try {
     await withInit(desk.initPid, async (init) => {
       await init.ping();
-      const audit = await auditSettled({ initPid: desk.initPid, externals: desk.externals, settleMs: 50 });
+      const audit = await auditSettled({ initPid: desk.initPid, externals: desk.externals, settleMs: 500 });
       expect(audit.findings.map(({ rule }) => rule)).toContain("socket-foreign");
       expect(audit.verdict).toBe("refuse");
       expect(audit.looks).toBeGreaterThan(1);

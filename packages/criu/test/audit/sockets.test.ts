@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { parseInetSockets, parseUnixSockets } from "../../src/audit/sockets.js";
+import { parseInetSockets } from "../../src/audit/inet.js";
+import { parseNetlinkSockets, parseUnixSockets } from "../../src/audit/sockets.js";
 import { type AuditOptions, auditSession, type CheckpointFlags } from "../../src/index.js";
 import { fakeProc } from "../helpers/fake-proc.js";
 
@@ -47,6 +48,27 @@ test("rows of /proc/net/unix are read with paths, abstract names and blanks in t
 test("rows of /proc/net/tcp are read with state, queue and inode", () => {
   expect(parseInetSockets(INET_HEAD + inetRow(42, "0A", "0000001F"))).toEqual([
     { inode: 42, state: 10, received: 31, local: "0100007F:1F90", remote: "0100007F:C350" },
+  ]);
+});
+
+test("rows of /proc/net/netlink are read with what waits in them", () => {
+  const text =
+    "sk               Eth Pid        Groups   Rmem     Wmem     Dump  Locks    Drops    Inode\n" +
+    "000000008571fa77 0   77         00000001 2304     0        0     2        0        70      \n";
+  expect(parseNetlinkSockets(text)).toEqual([{ inode: 70, received: 2304 }]);
+});
+
+test("a connection that is shut in one direction, or waits to be accepted, is refused or lost by the flags", async () => {
+  const closing = { unix: UNIX_HEAD, tcp: INET_HEAD + inetRow(70, "08") };
+  expect(await rulesOf(closing)).toEqual(["tcp-established: 127.0.0.1:8080 to 127.0.0.1:50000"]);
+  rmSync(proc, { recursive: true });
+  expect(await rulesOf(closing, { tcpEstablished: true })).toEqual([
+    "tcp-half-closed: 127.0.0.1:8080 to 127.0.0.1:50000",
+  ]);
+  rmSync(proc, { recursive: true });
+  const waiting = { unix: UNIX_HEAD, tcp: INET_HEAD + inetRow(70, "0A", "00000001") };
+  expect(await rulesOf(waiting, { tcpEstablished: true })).toEqual([
+    "tcp-unaccepted: 127.0.0.1:8080, 1 waiting",
   ]);
 });
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { assertPassed, auditSession } from "../../src/index.js";
+import { assertPassed, auditSession, RULES, severityFor } from "../../src/index.js";
 import { type FakeTask, fakeProc } from "../helpers/fake-proc.js";
 
 let proc: string;
@@ -36,10 +36,31 @@ test("a traced process is named with its tracer", async () => {
 });
 
 test("a namespace of its own is refused by kind, save mount and net", async () => {
-  const namespaces = { user: "user:[2]", mnt: "mnt:[2]", net: "net:[2]" };
+  const namespaces = { user: "user:[2]", mnt: "mnt:[2]" };
   expect(await findings([INIT, { ...CHILD, namespaces }])).toEqual([
     ["namespace-nested", "user namespace user:[2]", "xterm"],
   ]);
+});
+
+test("a net namespace of its own is refused only where the dump leaves net namespaces out", async () => {
+  fakeProc(proc, [INIT, { ...CHILD, namespaces: { net: "net:[2]" } }]);
+  const audit = await auditSession({ initPid: 1000, proc });
+  expect(audit.findings).toMatchObject([{ rule: "namespace-net", option: { emptyNet: false } }]);
+  expect((await auditSession({ initPid: 1000, proc, flags: { emptyNet: false } })).findings).toEqual([]);
+});
+
+test("a session leader that has ended passes on the default version, and is refused on 4.1.1", async () => {
+  fakeProc(proc, [INIT, { ...CHILD, session: 1800 }]);
+  expect((await auditSession({ initPid: 1000, proc })).findings).toEqual([]);
+  const old = await auditSession({ initPid: 1000, proc, criuVersion: "4.1.1" });
+  expect(old).toMatchObject({ verdict: "refuse", findings: [{ rule: "task-ended" }] });
+});
+
+test("a rule of newer kernels is silent on an older one", () => {
+  const ground = { criuVersion: "4.1.1" };
+  expect(severityFor(RULES["socket-passcred"], { ...ground, kernel: "6.18.4-amd64" })).toBe("refuses");
+  expect(severityFor(RULES["socket-passcred"], { ...ground, kernel: "6.12.5-amd64" })).toBe("passes");
+  expect(severityFor(RULES["socket-passcred"], { kernel: "6.18.4" })).toBe("passes");
 });
 
 test("a namespace made for children to come is refused too", async () => {
