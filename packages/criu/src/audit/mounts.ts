@@ -1,5 +1,6 @@
 import { readdirSync, statfsSync } from "node:fs";
 import type { MountInfo } from "@drums/nsexec/proc";
+import { inMount, type MountsOf } from "./inside.js";
 import { type Finding, finding } from "./rules.js";
 
 /**
@@ -93,25 +94,14 @@ function isWritable({ options, superOptions }: MountInfo): boolean {
 }
 
 /** criu/filesystems.c: "mqueue isn't empty". */
-export function checkQueues(
-  mounts: readonly MountInfo[],
-  { initPid, proc }: { readonly initPid: number; readonly proc: string },
-): Finding[] {
+export function checkQueues(mounts: readonly MountInfo[], of: MountsOf): Finding[] {
   return mounts
     .filter(({ fsType }) => fsType === "mqueue")
-    .flatMap(({ mountPoint }) =>
-      namesIn(`${proc}/${initPid}/root${mountPoint}`).map((name) =>
-        finding("mqueue-content", `${mountPoint}/${name}`),
+    .flatMap((mount) =>
+      (inMount(mount, of, (path) => readdirSync(path)) ?? []).map((name) =>
+        finding("mqueue-content", `${mount.mountPoint}/${name}`),
       ),
     );
-}
-
-function namesIn(path: string): string[] {
-  try {
-    return readdirSync(path);
-  } catch {
-    return [];
-  }
 }
 
 /** Data in a tmpfs above this is reported. */
@@ -120,13 +110,13 @@ const MUCH_TMPFS_BYTES = 64 * 1024 * 1024;
 /** How much a session's tmpfs mounts hold together, and a finding for each that holds much. */
 export function checkTmpfs(
   mounts: readonly MountInfo[],
-  { initPid, proc, externals }: { initPid: number; proc: string; externals: readonly string[] },
+  { externals, ...of }: MountsOf & { readonly externals: readonly string[] },
 ): { bytes: number; findings: Finding[] } {
   const findings: Finding[] = [];
   let bytes = 0;
   for (const mount of mounts) {
     if (mount.fsType !== "tmpfs" || mount.root !== "/" || externals.includes(mount.mountPoint)) continue;
-    const used = usedBytes(`${proc}/${initPid}/root${mount.mountPoint}`);
+    const used = inMount(mount, of, usedBytes) ?? 0;
     bytes += used;
     if (used > MUCH_TMPFS_BYTES)
       findings.push(finding("tmpfs-bytes", `${mount.mountPoint}: ${Math.round(used / 1048576)} MiB`));
@@ -135,10 +125,6 @@ export function checkTmpfs(
 }
 
 function usedBytes(path: string): number {
-  try {
-    const { bsize, blocks, bfree } = statfsSync(path);
-    return bsize * (blocks - bfree);
-  } catch {
-    return 0;
-  }
+  const { bsize, blocks, bfree } = statfsSync(path);
+  return bsize * (blocks - bfree);
 }
