@@ -66,6 +66,22 @@ describe.each(PROFILES)("in a %s session a flood of", (profile) => {
     }
   });
 
+  inSession(
+    "bytes that fills init's own /run leaves init answering, and starting what needs no room",
+    async (live) => {
+      const bytes = await flood(live, ["file", "/run/fill"], 0, "/tmp/flood");
+      expect(bytes.ended).toBe("ENOSPC");
+      await live.init.ping();
+      const { pid } = await live.init.spawn({ argv: ["sh", "-c", "exit 7"], env: { PATH: "/usr/bin:/bin" } });
+      expect(await live.init.wait(pid)).toEqual({ code: 7 });
+      // What it captures of a program has no room either: the program's own writes fail, and init goes on.
+      expect((await shell(live.init, "echo lost")).stdout).toBe("");
+      await live.init.spawn({ argv: ["rm", "-f", "/run/fill"], env: { PATH: "/usr/bin:/bin" } });
+      await bytes.stop();
+      expect(await shell(live.init, "echo well")).toMatchObject({ stdout: "well\n" });
+    },
+  );
+
   inSession("empty files ends at the number that each tmpfs takes", async (live) => {
     const files = await flood(live, ["files", "/dev/shm/many"]);
     expect(files.ended).toBe("ENOSPC");

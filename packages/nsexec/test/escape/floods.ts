@@ -22,13 +22,14 @@ export interface Flood {
   stop(): Promise<void>;
 }
 
-/** Starts a flood in a session and waits until it gets no more. */
+/** Starts a flood in a session and waits until it gets no more. `said` is where it tells that: not where it floods. */
 export async function flood(
   { init, root }: { readonly init: InitClient; readonly root: SessionRoot },
   argv: readonly string[],
   uid = 1000,
+  said = "/run/drums/flood",
 ): Promise<Flood> {
-  const stdout = "/run/drums/flood";
+  const stdout = said;
   const { pid } = await init.spawn({
     argv: ["floods", ...argv],
     env: { PATH: "/usr/bin:/bin" },
@@ -37,9 +38,9 @@ export async function flood(
     stdout,
   });
   for (let tries = 0; tries < 1500; tries++) {
-    const said =
+    const told =
       (await root.readFile(stdout).catch(() => Buffer.alloc(0))).toString().trim().split("\n").at(-1) ?? "";
-    const [, amount, errno] = /^(\d+) (\d+)$/.exec(said) ?? [];
+    const [, amount, errno] = /^(\d+) (\d+)$/.exec(told) ?? [];
     if (amount !== undefined)
       return {
         amount: Number(amount),
