@@ -19,10 +19,12 @@ testNeeding(CRIU_NEEDS, "the README's example freezes a process and thaws it", a
   expect(said.at(-1)).toBe("it went on counting");
 });
 
-test("the README shows the example as it stands in its file, and names every rule", async () => {
+test("the README shows the example as it stands in its file, and leads to the page that names every rule", async () => {
   const root = new URL("../", import.meta.url);
   const readme = await readFile(new URL("README.md", root), "utf8");
   expect(readme).toContain(await readFile(new URL("examples/dump-and-restore.ts", root), "utf8"));
-  for (const rule of Object.keys(RULES)) expect(readme).toContain(`\`${rule}\``);
+  const rules = await readFile(new URL("../../docs/criu-rules.md", root), "utf8");
+  for (const rule of Object.keys(RULES)) expect(rules).toContain(`\`${rule}\``);
+  expect(readme).toContain("docs/criu-rules.md");
   expect(readme).toContain("docs/criu-failures.md");
 });

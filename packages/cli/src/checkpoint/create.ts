@@ -77,6 +77,7 @@ export async function createCheckpoint(
   });
   await onAudit?.(audit);
   assertPassed(audit);
+  refuseStrangers(session, audit);
   const closedConnections = connectionsOf(audit);
   const cache = await kernelCacheFor(home, criu);
   return makeCheckpoint(home, name, async (folder) => {
@@ -110,6 +111,19 @@ export async function createCheckpoint(
       startedMs,
       endedMs,
     };
+  });
+}
+
+/** What was entered from outside is no part of the tree: CRIU would leave it out, most often in silence. */
+function refuseStrangers({ id }: SessionRecord, { findings }: Audit): void {
+  const strangers = findings.filter(({ rule }) => rule === "task-outside-tree").map(({ object }) => object);
+  if (strangers.length === 0) return;
+  throw new DrumsError({
+    code: "ENTERED",
+    exitCode: EXIT.verdictFailed,
+    what: `session ${id} cannot be frozen while something that was entered from outside runs in it`,
+    why: `${strangers.join(", ")} would not be part of the checkpoint`,
+    hint: "let it end, or start it through the session's init (drums exec)",
   });
 }
 

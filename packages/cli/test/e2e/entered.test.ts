@@ -30,8 +30,8 @@ testNeeding(
         what: "the entered program",
       });
       await expect(createCheckpoint(home, record, { name: "early", criu })).rejects.toMatchObject({
-        code: "AUDIT_REFUSED",
-        message: expect.stringMatching(/sleep/),
+        code: "ENTERED",
+        why: expect.stringMatching(/sleep/),
       });
       expect(await guest).toMatchObject({ code: 0 });
       await createCheckpoint(home, record, { name: "later", criu });

@@ -99,8 +99,6 @@ _Noreturn static void become_first(const struct plan *plan, int released) {
   }
   if (!is_attached(plan)) report_file("host-cgroup", "/proc/self/cgroup");
   enter_cgroup_namespace(plan);
-  // Through the host's /proc, which is still ours to see: the session's own will be read-only there.
-  if (plan->pid_max) bound_pids(plan->pid_max);
   steps_run(&plan->inside, &context);
   if (sethostname(plan->hostname, strlen(plan->hostname)) < 0) fail("hostname", plan->hostname);
   if (plan->lo) loopback_up();

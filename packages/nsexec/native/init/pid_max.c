@@ -13,9 +13,15 @@
 
 static const char *const PATH = "/proc/sys/kernel/pid_max";
 
+static int open_root(void) {
+  int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) fail("pid-max", "/");
+  return fd;
+}
+
 // Short, and in no session's mounts: the file is this process's own /proc, which shows the pid namespace of its reader.
 _Noreturn static void set(const struct plan *plan) {
-  bound_pids(plan->pid_max);
+  bound_pids(open_root(), plan->pid_limit);
   report_file("pid-max", PATH);
   _exit(0);
 }
@@ -33,7 +39,7 @@ _Noreturn void role_pid_max(void) {
   struct plan *plan = plan_receive();
   char before[32], after[32];
   int status;
-  if (!plan->pid_max || plan->session_fd < 0) fail_errno("plan", "pid-max", EINVAL);
+  if (!plan->pid_limit || plan->session_fd < 0) fail_errno("plan", "pid-max", EINVAL);
   if (prctl(PR_SET_DUMPABLE, 0) < 0) fail("pid-max", "PR_SET_DUMPABLE");
   read_own(before, sizeof before);
   if (setns(plan->session_fd, CLONE_NEWPID) < 0) fail("pid-max", "setns");
@@ -44,7 +50,7 @@ _Noreturn void role_pid_max(void) {
     if (errno != EINTR) fail("pid-max", "waitpid");
   read_own(after, sizeof after);
   if (strcmp(before, after) != 0) {
-    bound_pids(before);
+    bound_pids(open_root(), before);
     fail_errno("pid-max", "of the host", EXDEV);
   }
   _exit(WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_SAID);

@@ -40,7 +40,7 @@ static void set_time(struct plan *p, char **a, size_t n) {
   p->boottime = seconds(a[1]);
 }
 
-static void set_pid_max(struct plan *p, char **a, size_t n) { (void)n; p->pid_max = a[0]; }
+static void set_pid_limit(struct plan *p, char **a, size_t n) { (void)n; p->pid_limit = a[0]; }
 static void set_oom_score(struct plan *p, char **a, size_t n) { (void)n; p->oom_score = a[0]; }
 
 static void set_stdio(struct plan *p, char **a, size_t n) {
@@ -115,7 +115,7 @@ static const struct verb VERBS[] = {
     {"read-only", "p", STEP_READ_ONLY, NULL},  {"mask", "p", STEP_MASK, NULL},
     {"folder", "pnnn", STEP_FOLDER, NULL},     {"node", "pnnnnn", STEP_NODE, NULL},
     {"link", "ps", STEP_LINK, NULL},           {"file", "pnnns", STEP_FILE, NULL},
-    {"propagation", "pnn", STEP_PROPAGATION, NULL},
+    {"propagation", "pnn", STEP_PROPAGATION, NULL}, {"pid-max", "n", STEP_PID_MAX, NULL},
     {"root", "p", -1, set_root},               {"hostname", "s", -1, set_hostname},
     {"program", "p", -1, set_program},         {"cwd", "p", -1, set_cwd},
     {"namespaces", "n", -1, set_namespaces},   {"id-map", "nn", -1, set_id_map},
@@ -126,7 +126,7 @@ static const struct verb VERBS[] = {
     {"argv", "s*", -1, set_argv},              {"env", "s*", -1, set_env},
     {"cgroup-fd", "n", -1, set_cgroup},        {"session-fd", "n", -1, set_session},
     {"time", "ss", -1, set_time},              {"stdio", "n*", -1, set_stdio},
-    {"pid-max", "n", -1, set_pid_max},         {"oom-score", "n", -1, set_oom_score},
+    {"pid-limit", "n", -1, set_pid_limit},         {"oom-score", "n", -1, set_oom_score},
 };
 
 static bool is_number(const char *text) {

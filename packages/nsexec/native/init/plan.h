@@ -20,6 +20,7 @@ enum step_kind {
   STEP_LINK,       // PATH TARGET
   STEP_FILE,       // PATH MODE UID GID CONTENT
   STEP_PROPAGATION,  // TARGET FLAG RECURSIVE
+  STEP_PID_MAX,      // VALUE
 };
 
 struct step {
@@ -58,7 +59,7 @@ struct plan {
   size_t group_count;
   int cgroup_fd, session_fd;
   const char *monotonic, *boottime;  // time namespace: seconds that the clocks are ahead, or NULL
-  const char *pid_max, *oom_score;   // as the kernel's files take them, or NULL
+  const char *pid_limit, *oom_score;  // as the kernel's files take them, or NULL; the first of role `pid-max` alone
   unsigned stdio;                    // bit N: descriptor N is the caller's and stays
   struct strings argv, env;
 };

@@ -5,6 +5,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
+#include "bounds.h"
 #include "fail.h"
 #include "masks.h"
 #include "nodes.h"
@@ -112,6 +113,7 @@ static void run(const struct step *step, struct step_context *context) {
     case STEP_NODE: return step_node(context->root, step->args);
     case STEP_LINK: return step_link(context->root, step->args);
     case STEP_FILE: return step_file(context->root, step->args);
+    case STEP_PID_MAX: return bound_pids(context->root, step->args[0]);
     case STEP_PROPAGATION: return step_propagation(context->root, step->args);
   }
 }

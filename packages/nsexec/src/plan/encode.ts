@@ -3,6 +3,7 @@ import { capabilityMask } from "../profiles/capabilities.js";
 import { CLONE_NEW } from "../syscalls/constants.js";
 import {
   type Confinement,
+  isProc,
   type LaunchPlan,
   LIMITS,
   MOUNT_FLAGS,
@@ -50,14 +51,13 @@ export function encodeLaunchPlan(plan: LaunchPlan, options: EncodeLaunchOptions 
     ...(plan.lo ? [["lo"] as const] : []),
     ...(plan.idMap ? [["id-map", plan.idMap.base, plan.idMap.size] as const] : []),
     ...(options.cgroupFd === undefined ? [] : [["cgroup-fd", options.cgroupFd] as const]),
-    ...(plan.pidMax === undefined ? [] : [["pid-max", plan.pidMax] as const]),
     ...(plan.oomScoreAdj === undefined ? [] : [["oom-score", plan.oomScoreAdj] as const]),
     ...limits(plan.limits ?? {}),
     ...confinement(plan),
     ["host"],
     ...plan.hostMounts.map(step),
     ["inside"],
-    ...plan.insideMounts.map(step),
+    ...plan.insideMounts.flatMap((one) => [step(one), ...(isProc(one) ? pidMax(plan) : [])]),
   ]);
 }
 
@@ -108,6 +108,11 @@ function firstProgram({ program, init, env = {} }: LaunchPlan): Verb[] {
     ];
   const { uid = 0, gid = uid, groups } = program;
   return programPart({ ...program, env: program.env ?? {}, ids: { uid, gid, groups } });
+}
+
+/** Set through the session's own /proc, once that is there and before its settings are made read-only. */
+function pidMax({ pidMax: value }: LaunchPlan): Verb[] {
+  return value === undefined ? [] : [["pid-max", value]];
 }
 
 function timeOffsets(offsets: LaunchPlan["timeOffsets"]): Verb[] {
@@ -182,7 +187,7 @@ function step(one: MountStep): Verb {
 /** A session's pid namespace and the limit to be set there, as the packet that `drums-init pid-max` reads. */
 export function encodePidMax(value: number, sessionFd: number): Buffer {
   return encode([
-    ["pid-max", value],
+    ["pid-limit", value],
     ["session-fd", sessionFd],
   ]);
 }

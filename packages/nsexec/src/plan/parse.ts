@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { NsexecError } from "../errors.js";
-import { type LaunchPlan, launchPlanSchema, type MountStep, mountStepSchema } from "./schema.js";
+import { isProc, type LaunchPlan, launchPlanSchema, type MountStep, mountStepSchema } from "./schema.js";
 
 /** Checks a plan from outside (a file, a caller in JavaScript). @throws NsexecError code PLAN_INVALID */
 export function parseLaunchPlan(plan: unknown): LaunchPlan {
@@ -9,6 +9,8 @@ export function parseLaunchPlan(plan: unknown): LaunchPlan {
     throw invalid("launch plan", "idMap: needed exactly where namespaces holds user");
   if (parsed.timeOffsets && !parsed.namespaces.includes("time"))
     throw invalid("launch plan", "timeOffsets: needs time among the namespaces");
+  if (parsed.pidMax !== undefined && !parsed.insideMounts.some(isProc))
+    throw invalid("launch plan", "pidMax: needs a proc on /proc among insideMounts");
   if (parsed.program && (parsed.init || parsed.env))
     throw invalid("launch plan", "program: takes the place of init and env");
   return parsed;

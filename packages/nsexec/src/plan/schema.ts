@@ -168,7 +168,7 @@ export const launchPlanSchema = z.strictObject({
   lo: z.boolean().optional(),
   /**
    * The greatest pid of the session's pid namespace, so the most threads that it can have at once. Needs Linux 6.14:
-   * before, the kernel has one for all.
+   * before, the kernel has one for all. Needs a proc on /proc among the mounts inside.
    */
   pidMax: z.number().int().min(301).max(4_194_304).optional(),
   /** Added to every process's badness for the OOM killer: the session goes before others. */
@@ -184,6 +184,11 @@ export const launchPlanSchema = z.strictObject({
   /** In place of init; then the plan is for runSession. */
   program: programSchema.optional(),
 });
+
+/** Whether a step mounts a session's own /proc. */
+export function isProc(step: MountStep): boolean {
+  return step.kind === "mount" && step.fsType === "proc" && step.target === "/proc";
+}
 
 export type LimitName = keyof typeof LIMITS;
 export type MountFlag = keyof typeof MOUNT_FLAGS;

@@ -76,7 +76,11 @@ describe.each(PROFILES)("in a %s session a flood of", (profile) => {
       expect(await live.init.wait(pid)).toEqual({ code: 7 });
       // What it captures of a program has no room either: the program's own writes fail, and init goes on.
       expect((await shell(live.init, "echo lost")).stdout).toBe("");
-      await live.init.spawn({ argv: ["rm", "-f", "/run/fill"], env: { PATH: "/usr/bin:/bin" } });
+      const removing = await live.init.spawn({
+        argv: ["rm", "-f", "/run/fill"],
+        env: { PATH: "/usr/bin:/bin" },
+      });
+      expect(await live.init.wait(removing.pid)).toEqual({ code: 0 });
       await bytes.stop();
       expect(await shell(live.init, "echo well")).toMatchObject({ stdout: "well\n" });
     },

@@ -34,6 +34,7 @@ describe("a plan is refused, and the field named, for", () => {
     ["an unknown limit", { ...PLAN, limits: { files: { soft: 1, hard: 1 } } }, /limits/],
     ["more mount data than mount(2) takes", { ...PLAN, hostMounts: [tmpfs("x".repeat(4096))] }, /data/],
     ["clocks without a time namespace", { ...PLAN, timeOffsets: { monotonic: 1 } }, /timeOffsets/],
+    ["a pid_max without a /proc to set it by", { ...PLAN, pidMax: 400 }, /pidMax/],
     ["a program beside an init", { ...PLAN, init: "/init", program: { file: "/x", argv: ["x"] } }, /program/],
     ["a program without arguments", { ...PLAN, program: { file: "/x", argv: [] } }, /argv/],
     [
