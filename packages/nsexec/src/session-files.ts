@@ -111,7 +111,7 @@ export class SessionRoot {
     return this.#resolve(path, options, async (resolved) => {
       const handle = await reopenRegular(resolved, path);
       try {
-        return await readBounded(handle, path, options);
+        return await readBounded(handle, path, { ...options, size: Number(resolved.stats.size) });
       } finally {
         await handle.close();
       }

@@ -40,7 +40,8 @@ const ERRNO = 0x0005_0000;
 /**
  * Compiles a deny list to a seccomp filter for x86_64. The i386 and x32 ABIs get ENOSYS whole, because
  * their numbers mean other calls. What no rule names is allowed: the kernel then caches the verdict
- * (since 5.11), so that the length of the list costs nothing.
+ * (since 5.11). It finds that out by trying every call when the filter is installed, so the rules lie in blocks by
+ * number, of which a call meets its own alone.
  * @throws NsexecError code FILTER_INVALID for an unknown call
  */
 export function compileFilter(rules: readonly FilterRule[]): Buffer {
@@ -51,24 +52,50 @@ export function compileFilter(rules: readonly FilterRule[]): Buffer {
     load(DATA.number),
     jump(BPF.JGE, X32_BIT, 0, 1),
     refuse("ENOSYS"),
-    ...rules.flatMap(compileRule),
-    { code: BPF.RETURN, jt: 0, jf: 0, k: ALLOW },
+    ...compileBlocks(testsByNumber(rules)),
+    ALLOWED,
   ];
   return Buffer.concat(program.map(toBytes));
 }
 
-function compileRule({ calls, errno, when }: FilterRule): Instruction[] {
-  return calls.map(numberOf).flatMap((number) => {
-    if (when === undefined) return [jump(BPF.JEQ, number, 0, 1), refuse(errno)];
-    // The argument takes the number's place in the accumulator; it is loaded again afterwards.
-    return [
-      jump(BPF.JEQ, number, 0, 4),
-      load(DATA.argument(when.argument)),
-      "equals" in when ? jump(BPF.JEQ, when.equals, 0, 1) : jump(BPF.JSET, when.anyBitOf, 0, 1),
-      refuse(errno),
-      load(DATA.number),
-    ];
-  });
+/** What is asked of one call; a call of several rules is asked in their order. */
+interface CallTests {
+  readonly number: number;
+  readonly instructions: readonly Instruction[];
+}
+
+function testsByNumber(rules: readonly FilterRule[]): CallTests[] {
+  const tests = new Map<number, Instruction[]>();
+  for (const { calls, ...rule } of rules)
+    for (const number of calls.map(numberOf))
+      tests.set(number, [...(tests.get(number) ?? []), ...compileTest(number, rule)]);
+  return [...tests]
+    .map(([number, instructions]) => ({ number, instructions }))
+    .sort((one, other) => one.number - other.number);
+}
+
+/** A jump reaches 255 instructions, and a block of the longest tests that there are has half of that. */
+const BLOCK_CALLS = 8;
+
+/** Each block is passed over by the calls above it and ends for those that it holds. */
+function compileBlocks(tests: readonly CallTests[]): Instruction[] {
+  const block = tests.slice(0, BLOCK_CALLS).flatMap(({ instructions }) => instructions);
+  const above = tests.slice(BLOCK_CALLS);
+  const [next] = above;
+  if (next === undefined) return block;
+  return [jump(BPF.JGE, next.number, block.length + 1, 0), ...block, ALLOWED, ...compileBlocks(above)];
+}
+
+function compileTest(number: number, { errno, when }: Omit<FilterRule, "calls">): Instruction[] {
+  if (when === undefined) return [jump(BPF.JEQ, number, 0, 1), refuse(errno)];
+  // The argument takes the number's place in the accumulator; it is loaded again afterwards.
+  return [
+    jump(BPF.JEQ, number, 0, 4),
+    load(DATA.argument(when.argument)),
+    "equals" in when ? jump(BPF.JEQ, when.equals, 0, 1) : jump(BPF.JSET, when.anyBitOf, 0, 1),
+    refuse(errno),
+    load(DATA.number),
+  ];
 }
 
 function numberOf(name: string): number {
@@ -88,6 +115,8 @@ const ERRNOS: Readonly<Record<FilterErrno, number>> = {
 function refuse(errno: FilterErrno): Instruction {
   return { code: BPF.RETURN, jt: 0, jf: 0, k: ERRNO | ERRNOS[errno] };
 }
+
+const ALLOWED: Instruction = { code: BPF.RETURN, jt: 0, jf: 0, k: ALLOW };
 
 function load(offset: number): Instruction {
   return { code: BPF.LOAD, jt: 0, jf: 0, k: offset };

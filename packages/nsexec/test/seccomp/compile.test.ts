@@ -13,14 +13,28 @@ interface Call {
   readonly arguments?: readonly number[];
 }
 
+function verdict(filter: Buffer, call: Call): string {
+  return run(filter, call).verdict;
+}
+
+/** How many instructions a call meets. */
+function steps(filter: Buffer, number: number): number {
+  return run(filter, { number }).steps;
+}
+
 /** Runs a filter as the kernel would: the few instructions of classic BPF that the compiler uses. */
-function verdict(filter: Buffer, { number, architecture = X86_64, arguments: args = [] }: Call): string {
+function run(
+  filter: Buffer,
+  { number, architecture = X86_64, arguments: args = [] }: Call,
+): { verdict: string; steps: number } {
+  let steps = 0;
   const data = Buffer.alloc(64);
   data.writeUInt32LE(number, 0);
   data.writeUInt32LE(architecture, 4);
   for (const [index, value] of args.entries()) data.writeBigUInt64LE(BigInt(value), 16 + 8 * index);
   let accumulator = 0;
   for (let at = 0; at * 8 < filter.length; at++) {
+    steps++;
     const code = filter.readUInt16LE(at * 8);
     const [jt, jf] = [filter.readUInt8(at * 8 + 2), filter.readUInt8(at * 8 + 3)];
     const k = filter.readUInt32LE(at * 8 + 4);
@@ -28,7 +42,7 @@ function verdict(filter: Buffer, { number, architecture = X86_64, arguments: arg
     else if (code === 0x15) at += accumulator === k ? jt : jf;
     else if (code === 0x35) at += accumulator >= k ? jt : jf;
     else if (code === 0x45) at += (accumulator & k) !== 0 ? jt : jf;
-    else if (code === 0x06) return k === 0x7fff_0000 ? "allow" : `errno ${k & 0xffff}`;
+    else if (code === 0x06) return { verdict: k === 0x7fff_0000 ? "allow" : `errno ${k & 0xffff}`, steps };
     else throw new Error(`instruction ${at} has the unknown code ${code}`);
   }
   throw new Error("the filter has no end");
@@ -91,6 +105,27 @@ test("the i386 and x32 ABIs do not exist for a session", () => {
   expect(verdict(filter, { number: 3, architecture: I386 })).toBe("errno 38");
   expect(verdict(filter, { number: 0x4000_0000 })).toBe("errno 38");
   expect(verdict(filter, { number: 0xffff_ffff })).toBe("errno 38");
+});
+
+test("a call meets few of the rules, however many there are", () => {
+  const filter = sessionFilter();
+  const longest = Math.max(...[...SYSCALLS.values()].map((number) => steps(filter, number)));
+  expect(longest).toBeLessThan(60);
+  expect(filter.length / 8).toBeGreaterThan(150);
+});
+
+test("many rules of one call are asked in their order", () => {
+  const rules = Array.from({ length: 5 }, (_, value) => ({
+    calls: ["ioctl"],
+    errno: value < 3 ? ("EPERM" as const) : ("ENOSYS" as const),
+    when: { argument: 1, equals: value },
+  }));
+  const filter = compileFilter([...rules, { calls: ["read", "write"], errno: "EPERM" }]);
+  const verdicts = [0, 1, 2, 3, 4, 5].map((value) =>
+    verdict(filter, { number: numberOf("ioctl"), arguments: [0, value] }),
+  );
+  expect(verdicts).toEqual([ERRNO.EPERM, ERRNO.EPERM, ERRNO.EPERM, ERRNO.ENOSYS, ERRNO.ENOSYS, "allow"]);
+  expect(verdict(filter, { number: numberOf("write") })).toBe(ERRNO.EPERM);
 });
 
 test("a rule for a call that does not exist is an error with its name", () => {
