@@ -103,7 +103,8 @@ class Wait {
       // A ready screen is looked at again when it will have stood still for long enough, not a poll later.
       const settlesIn = look.verdict.ready ? this.#settledAt(settleMs) - performance.now() : pollMs;
       const left = Math.max(timeoutMs - this.#elapsed(), 0);
-      await this.#pause(Math.min(pollMs, left, Math.max(settlesIn, 1)));
+      // A timer counts whole milliseconds and may come up to one early: a look too soon would be wasted.
+      await this.#pause(Math.min(pollMs, left, Math.max(Math.ceil(settlesIn) + 1, 1)));
     }
   }
 
