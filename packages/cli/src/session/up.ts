@@ -72,13 +72,9 @@ export interface UpResult {
  * @throws DrumsError NOT_READY with the verdict's reasons; what each part throws
  */
 export async function upSession(home: Home, request: UpRequest, options: UpOptions = {}): Promise<UpResult> {
-  const { step = quietly, observe = {}, signal } = options;
-  const desktop = findDesktop(request.desktop);
-  const image = await step("image", () => pinImage(home, request, observe));
-  const folder = await createSessionFolder(home, desktop.name);
-  const boot = new Boot(home, folder, desktop, { step, observe, signal });
+  const { boot, image, folder } = await beginBoot(home, request, options);
   try {
-    await observe.created?.(folder);
+    await options.observe?.created?.(folder);
     const first = await withLock(home, "id-ranges", () => boot.firstRecord(image, request));
     return await boot.run(first, request.publish);
   } catch (error) {
@@ -96,16 +92,21 @@ export async function planSession(
   request: UpRequest,
   options: UpOptions = {},
 ): Promise<SessionPlan> {
-  const { step = quietly, observe = {}, signal } = options;
-  const desktop = findDesktop(request.desktop);
-  const image = await step("image", () => pinImage(home, request, observe));
-  const folder = await createSessionFolder(home, desktop.name);
-  const boot = new Boot(home, folder, desktop, { step, observe, signal });
+  const { boot, image } = await beginBoot(home, request, options);
   try {
     return await boot.plan(await withLock(home, "id-ranges", () => boot.firstRecord(image, request)));
   } finally {
     await boot.abandon();
   }
+}
+
+/** A boot of a pinned image in a folder of its own, with nothing done yet. */
+async function beginBoot(home: Home, request: UpRequest, options: UpOptions) {
+  const { step = quietly, observe = {}, signal } = options;
+  const desktop = findDesktop(request.desktop);
+  const image = await step("image", () => pinImage(home, request, observe));
+  const folder = await createSessionFolder(home, desktop.name);
+  return { boot: new Boot(home, folder, desktop, { step, observe, signal }), image, folder };
 }
 
 /** The digest of the image as it is now; compared where the caller knows what it must be. */

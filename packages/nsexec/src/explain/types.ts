@@ -22,7 +22,7 @@ export interface StepFailure {
 export interface ExplainSystem {
   /** A file's text, or undefined where it cannot be read. */
   readText(path: string): string | undefined;
-  /** lstat(2) of a path of the host, or undefined where there is nothing. */
+  /** stat(2) and statfs(2) of a path of the host, or undefined where there is nothing. */
   look(path: string): PathLook | undefined;
 }
 
