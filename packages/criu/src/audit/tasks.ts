@@ -72,9 +72,16 @@ function lostSettings(task: Task, init: Task): Finding[] {
   ];
 }
 
+/** A leader in a pid namespace above the reader's has no number here: the kernel shows 0. */
 function foreignLeader(task: Task, { tree, livePids }: Snapshot): Finding[] {
   const { session } = task.stat;
-  if (session === 0 || tree.some(({ pid }) => pid === session)) return [];
-  const rule = livePids.has(session) ? "task-leader-outside" : "task-ended";
-  return [finding(rule, `terminal session ${session}`, task)];
+  if (tree.some(({ pid }) => pid === session)) return [];
+  const rule = session === 0 || livePids.has(session) ? "task-leader-outside" : "task-ended";
+  return [
+    finding(
+      rule,
+      session === 0 ? "a terminal session of an outer pid namespace" : `terminal session ${session}`,
+      task,
+    ),
+  ];
 }

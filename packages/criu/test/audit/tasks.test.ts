@@ -83,6 +83,12 @@ test("a terminal session whose leader lives outside is refused, one whose leader
   ).toEqual([["task-leader-outside", "terminal session 1700", "xterm"]]);
 });
 
+test("a terminal session whose leader lives in an outer pid namespace, which shows as 0 here, is refused", async () => {
+  expect(await findings([INIT, { ...CHILD, session: 0 }])).toEqual([
+    ["task-leader-outside", "a terminal session of an outer pid namespace", "xterm"],
+  ]);
+});
+
 test("an init that has ended is an error, not an empty audit", async () => {
   fakeProc(proc, []);
   await expect(auditSession({ initPid: 1000, proc })).rejects.toMatchObject({ code: "DUMP_FAILED" });
