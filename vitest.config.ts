@@ -7,6 +7,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: ["@drums/source", "node", "import", "default"] } },
   test: {
     include: ["packages/*/test/**/*.test.ts", "tools/test/**/*.test.ts"],
+    // Those of the guest: tools/vm/test.sh runs them.
+    exclude: ["**/node_modules/**", "**/*.vm.test.ts", "**/*.vm-systemd.test.ts"],
     fileParallelism: false,
     reporters: ["default", "./tools/testing/plain-reporter.ts"],
     testTimeout: 60_000,
