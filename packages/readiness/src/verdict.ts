@@ -2,7 +2,8 @@ import type { BusFacts } from "./bus/types.js";
 import { ReadinessError } from "./errors.js";
 import { frameDifference } from "./pixels/difference.js";
 import type { Frame } from "./pixels/frame.js";
-import { type PixelStats, pixelStats } from "./pixels/stats.js";
+import { statsOf } from "./pixels/measured.js";
+import type { PixelStats } from "./pixels/stats.js";
 import { defaultRules } from "./rules/default.js";
 import type { Check, Rules, VerdictName } from "./rules/types.js";
 import type { DesktopFacts } from "./x11/types.js";
@@ -36,13 +37,16 @@ export interface JudgeInput {
   readonly rules?: Rules;
 }
 
-/** Judges a desktop by its pixels and by what its X server and its session bus say. Throws BAD_FRAME for no frame. */
+/**
+ * Judges a desktop by its pixels and by what its X server and its session bus say. What is counted on a frame is kept
+ * with it: its pixels must not change afterwards. Throws BAD_FRAME for no frame.
+ */
 export function judge({ frames, facts, bus, rules = defaultRules() }: JudgeInput): Verdict {
   const frame = frames.at(-1);
   if (frame === undefined)
     throw new ReadinessError("BAD_FRAME", "there is no frame to judge", { hint: "give at least one frame" });
   const before = frames.at(-2);
-  const stats = pixelStats(frame);
+  const stats = statsOf(frame);
   const change = before && { changedFraction: frameDifference(before, frame) };
   const checks = rules.checks({ frame, stats, ...change, ...(facts && { facts }), ...(bus && { bus }) });
   const failed = checks.filter(({ ok }) => ok === false);

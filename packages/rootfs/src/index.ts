@@ -47,6 +47,7 @@ export {
   type PythonLayerOptions,
   pythonLayer,
 } from "./layers/python.js";
+export { type StampOptions, stampLayer } from "./layers/stamp.js";
 export { checkRoot } from "./mount/check.js";
 export { type Collection, type CollectOptions, collectRoots } from "./mount/collect.js";
 export type { Journal, Resource } from "./mount/journal.js";

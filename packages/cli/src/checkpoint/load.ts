@@ -7,11 +7,11 @@ import {
   ownLimits,
   readManifest,
 } from "@drums/criu";
-import { digestLayer } from "@drums/rootfs";
 import { z } from "zod";
-import { codeOf, DrumsError, EXIT } from "../errors.js";
+import { DrumsError, EXIT } from "../errors.js";
 import type { Home } from "../home.js";
 import { type SessionSpec, sessionSpecSchema } from "../session/record.js";
+import { layerDigests } from "./layer-digest.js";
 import { fromPlace, type PlaceGround, withPlaces } from "./places.js";
 import { type CheckpointFolder, checkpointFolder, listCheckpoints } from "./store.js";
 
@@ -46,7 +46,7 @@ export async function loadCheckpoint(
   { criu }: { readonly criu: Criu },
 ): Promise<LoadedCheckpoint> {
   const { folder, manifest, spec, origin } = await openCheckpoint(home, name);
-  const layers = await layerDigests(spec);
+  const layers = await layerDigests(spec, { known: folder.digests });
   assertRestorable(manifest, {
     criu,
     layers,
@@ -95,20 +95,6 @@ export function sessionOf(
       },
     );
   }
-}
-
-/** The digests of a session's layers as they are now, in the form that `assertRestorable` compares. */
-export function layerDigests({ layers }: SessionSpec): Promise<{ name: string; digest: string }[]> {
-  return Promise.all(layers.map(digestOf));
-}
-
-/** A layer that is not there has a digest that no other has, so that it is refused by name. */
-async function digestOf({ path }: { readonly path: string }): Promise<{ name: string; digest: string }> {
-  const digest = await digestLayer(path).catch((error: unknown) => {
-    if (codeOf(error) === "ENOENT") return "missing";
-    throw error;
-  });
-  return { name: path, digest };
 }
 
 function missing(home: Home, name: string): DrumsError {

@@ -15,6 +15,8 @@ export interface CheckpointFolder {
   readonly upper: string;
   /** Further layers that came with an imported checkpoint, by number. */
   readonly layers: string;
+  /** What its layers' digests were when they were last read. */
+  readonly digests: string;
   /** CRIU's log and statistics of the dump. */
   readonly log: string;
   /** Says that the checkpoint is deleted and that its layers alone are kept. */
@@ -109,6 +111,7 @@ function folderAt(name: string, path: string): CheckpointFolder {
     images: join(path, "images"),
     upper: join(path, "upper"),
     layers: join(path, "layers"),
+    digests: join(path, "digests.json"),
     log: join(path, "dump"),
     deleted: join(path, "deleted.json"),
   };

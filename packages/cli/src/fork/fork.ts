@@ -6,6 +6,7 @@ import type { Home } from "../home.js";
 import { findDesktop } from "../recipes/index.js";
 import { awaitReady } from "../session/boot/ready.js";
 import type { IdentityOptions } from "../session/clone-identity.js";
+import { FrameParser } from "../session/frame-parser.js";
 import { removeSession } from "../session/remove.js";
 import { runQueue } from "./queue.js";
 import { restoreSibling, type Sibling } from "./sibling.js";
@@ -37,6 +38,9 @@ export interface ForkOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** A sibling's screen stood still when it was frozen: a second look tells whether it goes on so. */
+const SETTLE_MS = 20;
+
 /**
  * Restores siblings of a checkpoint, as many at a time as there are cores. Each is judged by its own screen and window
  * facts before it counts; one that fails is taken down and reported, and the others stay.
@@ -47,11 +51,12 @@ export async function forkCheckpoint(
   { criu, onUsable, signal }: ForkOptions,
 ): Promise<{ readonly siblings: UsableSibling[]; readonly failures: unknown[] }> {
   const checkpoint = await loadCheckpoint(home, name, { criu });
+  const frames = new FrameParser();
   const outcomes = await runQueue(
     count,
     async () => {
       const began = performance.now();
-      const sibling = await restoreSibling(home, checkpoint, { criu, signal, ...identity });
+      const sibling = await restoreSibling(home, checkpoint, { criu, frames, signal, ...identity });
       const usable = await proveUsable(home, sibling, { began, signal });
       onUsable?.(usable);
       return usable;
@@ -72,7 +77,11 @@ async function proveUsable(
   try {
     const restoreMs = performance.now() - began;
     const desktop = findDesktop(live.record.spec.desktop);
-    const { verdict } = await awaitReady(live, desktop, { timeoutMs: 10_000, signal });
+    const { verdict } = await awaitReady(live, desktop, {
+      settleMs: SETTLE_MS,
+      timeoutMs: 10_000,
+      signal,
+    });
     if (!verdict.ready) throw notUsable(folder.id, verdict);
     const { spec, network } = live.record;
     return {

@@ -12,6 +12,7 @@ import { monotonicMs } from "../evidence/clock.js";
 import type { Home } from "../home.js";
 import { sessionPlan } from "../session/boot/plan.js";
 import { type IdentityOptions, newLineage, reintroduce } from "../session/clone-identity.js";
+import type { FrameParser } from "../session/frame-parser.js";
 import { createSessionGroup } from "../session/group.js";
 import { identify } from "../session/identity.js";
 import { type LiveSession, openSession } from "../session/open.js";
@@ -41,6 +42,8 @@ export interface Sibling {
 /** How a sibling is restored. */
 export interface RestoreSiblingOptions extends IdentityOptions {
   readonly criu: Criu;
+  /** Shared by siblings, which begin with one picture. Default: one of its own. */
+  readonly frames?: FrameParser;
   /** Told of the sibling's folder before anything else of it exists. */
   readonly onCreated?: (folder: SessionFolder) => void;
   /** Called when it failed, before its folder with CRIU's log in it is removed. */
@@ -56,7 +59,7 @@ export interface RestoreSiblingOptions extends IdentityOptions {
 export async function restoreSibling(
   home: Home,
   checkpoint: LoadedCheckpoint,
-  { criu, onCreated, onFailed, signal, ...identity }: RestoreSiblingOptions,
+  { criu, frames, onCreated, onFailed, signal, ...identity }: RestoreSiblingOptions,
 ): Promise<Sibling> {
   const folder = await createSessionFolder(home, checkpoint.spec.desktop);
   onCreated?.(folder);
@@ -76,7 +79,7 @@ export async function restoreSibling(
     };
     await folder.write(restoredRecord);
     await checkSibling(folder, { pid, group: restored.group });
-    const live = await openSession({ ...restoredRecord, state: "running" });
+    const live = await openSession({ ...restoredRecord, state: "running" }, { ...(frames && { frames }) });
     const fresh = await reintroduce(live, identity).catch((error: unknown) => {
       live.close();
       throw error;

@@ -1,15 +1,9 @@
 import type { Socket } from "node:net";
 import { type BusConnection, openBus } from "@drums/dbus-private";
 import { connectInit, type InitClient, openSessionRoot, type SessionRoot } from "@drums/nsexec";
-import {
-  connectX,
-  type DesktopFacts,
-  type Frame,
-  gatherFacts,
-  parseXwd,
-  type XSession,
-} from "@drums/readiness";
+import { connectX, type DesktopFacts, type Frame, gatherFacts, type XSession } from "@drums/readiness";
 import { DrumsError, EXIT } from "../errors.js";
+import { FrameParser } from "./frame-parser.js";
 import { RANGE_SIZE } from "./id-range.js";
 import { INSIDE, USER } from "./paths.js";
 import type { SessionRecord } from "./record.js";
@@ -41,9 +35,13 @@ export interface LiveSession {
 
 /**
  * Opens a session whose init lives.
+ * @param options.frames  shared by sessions that show the same picture; default one of its own
  * @throws DrumsError SESSION_DEAD where it does not, or where its pid is another process by now
  */
-export async function openSession(record: SessionRecord): Promise<LiveSession> {
+export async function openSession(
+  record: SessionRecord,
+  { frames = new FrameParser() }: { readonly frames?: FrameParser } = {},
+): Promise<LiveSession> {
   if (record.init === undefined) throw dead(record, "its init was never started");
   const { pid, startTime } = record.init;
   const { idBase } = record.spec;
@@ -74,7 +72,7 @@ export async function openSession(record: SessionRecord): Promise<LiveSession> {
       }
     },
     rawFrame,
-    frame: async () => parseXwd(await rawFrame()),
+    frame: async () => frames.parse(await rawFrame()),
     facts: () => withX(gatherFacts),
     openSessionBus: (path) => {
       const { uid, gid } = USER;

@@ -12,6 +12,7 @@
 #include "answers.h"
 #include "children.h"
 #include "protocol.h"
+#include "put.h"
 #include "server.h"
 #include "spawn.h"
 
@@ -170,6 +171,21 @@ static void handle_remove(const struct asker *asker, struct packet *packet) {
   if (folder >= 0) close(folder);
 }
 
+// put PATH MODE TEXT: what the host may not do itself, and a shell would take six programs for.
+static void handle_put(const struct asker *asker, struct packet *packet) {
+  long mode;
+  if (packet->count != 5 || packet->fields[2][0] != '/' || !packet_number(packet->fields[3], 0, 07777, &mode))
+    return answer_error(asker, "protocol", EINVAL);
+  if (put_file(packet->fields[2], (mode_t)mode, packet->fields[4])) answer_ok(asker);
+  else answer_error(asker, "put", errno);
+}
+
+static void handle_overwrite(const struct asker *asker, struct packet *packet) {
+  if (packet->count != 4 || packet->fields[2][0] != '/') return answer_error(asker, "protocol", EINVAL);
+  if (overwrite_file(packet->fields[2], packet->fields[3])) answer_ok(asker);
+  else answer_error(asker, "put", errno);
+}
+
 static struct child *pty_child(const struct packet *packet, size_t count) {
   long pid;
   if (packet->count != count || !packet_number(packet->fields[2], 2, 1 << 30, &pid)) return NULL;
@@ -213,6 +229,8 @@ void request_handle(int connection, char *bytes, size_t length) {
   else if (strcmp(verb, "signal") == 0) handle_signal(&asker, &packet);
   else if (strcmp(verb, "list") == 0) handle_list(&asker);
   else if (strcmp(verb, "remove") == 0) handle_remove(&asker, &packet);
+  else if (strcmp(verb, "put") == 0) handle_put(&asker, &packet);
+  else if (strcmp(verb, "overwrite") == 0) handle_overwrite(&asker, &packet);
   else if (strcmp(verb, "pty-write") == 0) handle_pty_write(&asker, &packet);
   else if (strcmp(verb, "pty-resize") == 0) handle_pty_resize(&asker, &packet);
   else answer_error(&asker, "protocol", ENOSYS);

@@ -1,4 +1,4 @@
-// What a client may ask: ping, spawn, wait, signal, list, remove, pty-write, pty-resize.
+// What a client may ask: ping, spawn, wait, signal, list, remove, put, overwrite, pty-write, pty-resize.
 #pragma once
 #include <poll.h>
 #include <stddef.h>

@@ -115,6 +115,24 @@ export class InitClient {
     return parseChildren(await this.#request("list", []));
   }
 
+  /**
+   * Puts a file in place as a whole: who reads it meets the old text or the new one.
+   * @param path  absolute, in the session; its folder must be there
+   * @param options.mode  default 0o644
+   * @throws NsexecError code INIT_REFUSED, step put; step protocol by an init that is too old for it
+   */
+  async put(path: string, text: string, { mode = 0o644 }: { readonly mode?: number } = {}): Promise<void> {
+    await this.#request("put", [path, mode, text]);
+  }
+
+  /**
+   * Writes text over the beginning of a file, or makes the file, by one write that never shortens it: who has it open
+   * or mapped sees the change. @throws NsexecError as {@link put} does
+   */
+  async overwrite(path: string, text: string): Promise<void> {
+    await this.#request("overwrite", [path, text]);
+  }
+
   /** Types text into a program's pty and says how many bytes its buffer took. */
   async writePty(pid: number, text: string): Promise<number> {
     const [wrote] = await this.#request("pty-write", [pid, text]);

@@ -1,5 +1,6 @@
 import { type Box, type Frame, RGB, words } from "../pixels/frame.js";
-import { boundingBox, contains, eachContentPixel, findContent, isCursorSized } from "../pixels/regions.js";
+import { contentOf } from "../pixels/measured.js";
+import { boundingBox, contains, eachContentPixel, isCursorSized } from "../pixels/regions.js";
 import type { PixelStats } from "../pixels/stats.js";
 import type { DesktopFacts, WindowFacts } from "../x11/types.js";
 
@@ -30,7 +31,7 @@ export function failureWindow(facts: DesktopFacts): WindowFacts | undefined {
 /** True when the frame is laid out like the failure page and nothing else is on the screen. */
 export function looksLikeFailurePage(frame: Frame, stats: PixelStats): boolean {
   if (stats.dominantFraction < MIN_BACKGROUND) return false;
-  const { regions, edgePixels } = findContent(frame, stats.dominant);
+  const { regions, edgePixels } = contentOf(frame);
   if (edgePixels > 0) return false;
   const page = boundingBox(withoutCursor(regions, frame));
   if (page === undefined || !isCentred(page, frame)) return false;

@@ -1,5 +1,5 @@
 import { ReadinessError } from "../errors.js";
-import { type Box, type Frame, RGB, words } from "./frame.js";
+import { type Box, clip, type Frame, RGB, words } from "./frame.js";
 
 /** Where two frames differ: the smallest box around it, and how many pixels. */
 export interface ChangedRegion extends Box {
@@ -13,6 +13,7 @@ export interface ChangedRegionOptions {
 
 /** The fraction (0 to 1) of pixels whose colour differs. Frames of different sizes differ wholly: 1. */
 export function frameDifference(a: Frame, b: Frame): number {
+  if (a === b) return 0;
   if (a.width !== b.width || a.height !== b.height) return 1;
   const left = words(a);
   const right = words(b);
@@ -38,7 +39,7 @@ export function changedRegion(
       `frames of ${a.width}x${a.height} and ${b.width}x${b.height} cannot be compared`,
       { hint: "compare two frames of the same screen" },
     );
-  const { left, top, right, bottom } = clip(options.within, a);
+  const { left, top, right, bottom } = clip(options.within ?? { x: 0, y: 0, ...a }, a);
   const before = words(a);
   const after = words(b);
   let [x0, y0, x1, y1, pixels] = [right, bottom, -1, -1, 0];
@@ -54,15 +55,4 @@ export function changedRegion(
     }
   }
   return pixels === 0 ? undefined : { x: x0, y: y0, width: x1 - x0 + 1, height: y1 - y0 + 1, pixels };
-}
-
-function clip(box: Box | undefined, frame: Frame) {
-  const { x, y, width, height } = box ?? { x: 0, y: 0, width: frame.width, height: frame.height };
-  const inside = (value: number, limit: number) => Math.min(Math.max(Math.round(value), 0), limit);
-  return {
-    left: inside(x, frame.width),
-    top: inside(y, frame.height),
-    right: inside(x + width, frame.width),
-    bottom: inside(y + height, frame.height),
-  };
 }

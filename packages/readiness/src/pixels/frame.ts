@@ -51,3 +51,14 @@ export function colourName(word: number): string {
   const hex = (shift: number) => ((word >>> shift) & 0xff).toString(16).padStart(2, "0");
   return `#${hex(0)}${hex(8)}${hex(16)}`;
 }
+
+/** The columns and rows of a box that lie in a frame, from the first up to but without the last. */
+export function clip({ x, y, width, height }: Box, frame: Pick<Frame, "width" | "height">) {
+  const inside = (value: number, limit: number) => Math.min(Math.max(Math.round(value), 0), limit);
+  return {
+    left: inside(x, frame.width),
+    top: inside(y, frame.height),
+    right: inside(x + width, frame.width),
+    bottom: inside(y + height, frame.height),
+  };
+}

@@ -1,4 +1,4 @@
-import { type Box, type Frame, RGB, words } from "./frame.js";
+import { type Box, clip, type Frame, RGB, words } from "./frame.js";
 
 /** A patch of the screen that is not background. */
 export interface Region extends Box {
@@ -45,22 +45,24 @@ export function countContent(
   except: readonly Box[] = [],
 ): number {
   let count = 0;
-  eachContentPixel(frame, background, (x, y) => {
-    if (contains(box, x, y) && !except.some((hole) => contains(hole, x, y))) count++;
-  });
+  const visit = (x: number, y: number) => {
+    if (!except.some((hole) => contains(hole, x, y))) count++;
+  };
+  eachContentPixel(frame, background, visit, { within: box });
   return count;
 }
 
-/** Calls `visit` for each pixel that differs from the background. */
+/** Calls `visit` for each pixel that differs from the background; `within`, by default everywhere. */
 export function eachContentPixel(
   frame: Frame,
   background: number,
   visit: (x: number, y: number, colour: number) => void,
+  { within = { x: 0, y: 0, ...frame } }: { readonly within?: Box } = {},
 ): void {
   const pixels = words(frame);
-  const { width, height } = frame;
-  for (let y = 0, at = 0; y < height; y++)
-    for (let x = 0; x < width; x++, at++) {
+  const { left, top, right, bottom } = clip(within, frame);
+  for (let y = top; y < bottom; y++)
+    for (let x = left, at = y * frame.width + left; x < right; x++, at++) {
       const colour = (pixels[at] as number) & RGB;
       if (colour !== background && differs(colour, background)) visit(x, y, colour);
     }

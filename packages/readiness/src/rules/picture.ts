@@ -1,5 +1,6 @@
 import { type Box, colourName } from "../pixels/frame.js";
-import { type Content, countContent, findContent, isCursorSized } from "../pixels/regions.js";
+import { contentOf } from "../pixels/measured.js";
+import { type Content, countContent, isCursorSized } from "../pixels/regions.js";
 import type { Observation } from "./types.js";
 import { applicationWindows } from "./windows.js";
 
@@ -26,7 +27,7 @@ const DARK = 16;
 /** Is there more than a cursor and a panel on one colour? */
 export function lookAt(seen: Observation): Picture {
   const { frame, stats } = seen;
-  const content = findContent(frame, stats.dominant);
+  const content = contentOf(frame);
   const shown = contentShare(content, seen);
   const percent = (stats.dominantFraction * 100).toFixed(1);
   const detail = `${stats.colours} colours, ${percent} % ${colourName(stats.dominant)}, ${(shown * 100).toFixed(1)} % covered by more than panel and cursor`;

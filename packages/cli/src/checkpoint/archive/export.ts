@@ -7,7 +7,8 @@ import { pipeline } from "node:stream/promises";
 import { assertRestorable } from "@drums/criu";
 import { DrumsError, messageOf } from "../../errors.js";
 import type { Home } from "../../home.js";
-import { layerDigests, openCheckpoint } from "../load.js";
+import { layerDigests } from "../layer-digest.js";
+import { openCheckpoint } from "../load.js";
 import { type ArchiveSource, archiveOf } from "./write.js";
 import { packer, zstdError } from "./zstd.js";
 
@@ -44,7 +45,11 @@ export async function exportCheckpoint(
 ): Promise<ExportReport> {
   const { folder, manifest, spec } = await openCheckpoint(home, checkpoint);
   const { criu, externals } = manifest;
-  assertRestorable(manifest, { criu, externals, layers: await layerDigests(spec) });
+  assertRestorable(manifest, {
+    criu,
+    externals,
+    layers: await layerDigests(spec, { known: folder.digests }),
+  });
   const sources: ArchiveSource[] = [
     { host: join(folder.path, "checkpoint.json"), path: "checkpoint.json" },
     { host: folder.images, path: "images" },
