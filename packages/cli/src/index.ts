@@ -33,7 +33,7 @@ export { type Attempt, type EvidenceRun, openEvidence, type RunFacts } from "./e
 export { type ForkOptions, type ForkRequest, forkCheckpoint, type UsableSibling } from "./fork/fork.js";
 export { type RestoreSiblingOptions, restoreSibling, type Sibling } from "./fork/sibling.js";
 export { createHome, DEFAULT_HOME, findHome, type Home, homeAt } from "./home.js";
-export { buildImage } from "./image/index.js";
+export { auditImage, buildImage, type ImageAudit } from "./image/index.js";
 export { type InitLayer, initLayer } from "./layers/init.js";
 export { type XvfbLayer, xvfbLayer } from "./layers/xvfb.js";
 export { type AreaItem, collectPreflight } from "./preflight/index.js";

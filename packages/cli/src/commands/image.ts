@@ -1,17 +1,20 @@
 import type { ImageFormat } from "@drums/rootfs";
 import { type Command, Option } from "commander";
 import { EXIT } from "../errors.js";
-import { buildImage, checkImage } from "../image/index.js";
+import { auditText } from "../image/audit-text.js";
+import { auditImage, buildImage, checkImage } from "../image/index.js";
 import { builtText, checkText } from "../image/text.js";
 import { imageNames } from "../recipes/index.js";
 import { type CommandContext, type CommonOptions, withCommonOptions } from "./_context.js";
+import { countOption, insidePathOption } from "./_options.js";
 
-/** `drums image build|inspect|verify`. */
+/** `drums image build|inspect|verify|audit`. */
 export function registerImage(program: Command, context: CommandContext): void {
   const group = program.command("image").description("make and check disk images");
   registerBuild(group, context);
   registerInspect(group, context);
   registerVerifyImage(group, context);
+  registerAudit(group, context);
 }
 
 function registerBuild(group: Command, context: CommandContext): void {
@@ -52,6 +55,43 @@ function registerVerifyImage(group: Command, context: CommandContext): void {
     check(file, options, context),
   );
 }
+
+interface AuditFlags extends FileOptions {
+  readonly uid: number;
+  readonly program: readonly string[];
+  readonly deb: readonly string[];
+}
+
+function registerAudit(group: Command, context: CommandContext): void {
+  const command = withFormat(group.command("audit"))
+    .description("look a root over for what a desktop needs; exit status 1 where something of it is missing")
+    .argument("<file>", "a qcow2 or raw image, or a folder; it is mounted read-only meanwhile")
+    .option("--uid <number>", "the user that the desktop runs as", countOption, 1000)
+    .option("--program <path>", "a program whose libraries are followed too; may be given again", addPath, [])
+    .option("--deb <file>", "a package of a layer to be; may be given again", addFile, []);
+  withCommonOptions(command).action((file: string, flags: AuditFlags) =>
+    context.run(flags, async ({ home, progress, signal }) => {
+      const { uid, program: programs, deb: debs, format } = flags;
+      const audit = await auditImage(file, {
+        home,
+        signal,
+        step: progress.step,
+        uid,
+        programs,
+        debs,
+        ...(format && { format }),
+      });
+      return {
+        exitCode: audit.ok ? EXIT.done : EXIT.verdictFailed,
+        document: audit,
+        text: (table) => auditText(audit, table),
+      };
+    }),
+  );
+}
+
+const addPath = (path: string, before: readonly string[]) => [...before, insidePathOption(path)];
+const addFile = (path: string, before: readonly string[]) => [...before, path];
 
 function withFormat(command: Command): Command {
   return command.addOption(

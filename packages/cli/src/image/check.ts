@@ -121,13 +121,21 @@ async function digest(
 function refused(name: ImageFinding["name"], error: unknown): ImageFinding {
   if (!(error instanceof RootfsError)) throw error;
   const { code, message: detail, hint } = error;
-  if (code === "NO_SUCH_IMAGE" || code === "NOT_A_FILE")
-    throw new DrumsError({
-      code: "IMAGE_UNREADABLE",
-      exitCode: EXIT.usage,
-      what: detail,
-      ...(hint !== undefined && { hint }),
-      cause: error,
-    });
+  const unreadable = unreadableImage(error);
+  if (unreadable !== undefined) throw unreadable;
   return { name, ok: false, detail, code, ...(hint !== undefined && { hint }) };
+}
+
+/** The fault of usage where a path is no image that can be read; undefined for every other error. */
+export function unreadableImage(error: unknown): DrumsError | undefined {
+  if (!(error instanceof RootfsError)) return undefined;
+  const { code, message: what, hint } = error;
+  if (code !== "NO_SUCH_IMAGE" && code !== "NOT_A_FILE") return undefined;
+  return new DrumsError({
+    code: "IMAGE_UNREADABLE",
+    exitCode: EXIT.usage,
+    what,
+    ...(hint !== undefined && { hint }),
+    cause: error,
+  });
 }

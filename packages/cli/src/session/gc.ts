@@ -3,6 +3,7 @@ import { collectRoots } from "@drums/rootfs";
 import { collectDeleted } from "../checkpoint/remove.js";
 import { collectUnfinished } from "../checkpoint/store.js";
 import { DrumsError, messageOf } from "../errors.js";
+import { livingProcessHolders } from "../holder.js";
 import type { Home } from "../home.js";
 import { collectUnfinishedLayers } from "../layers/store.js";
 import { isAlive } from "./identity.js";
@@ -53,7 +54,7 @@ export async function collectGarbage(home: Home): Promise<Collected> {
   await attempt(async () => {
     const { removed, failed } = await collectRoots({
       stateDir: home.path,
-      liveHolders: () => livingIds(home),
+      liveHolders: async () => [...(await livingIds(home)), ...(await livingProcessHolders(home))],
     });
     collected.roots.push(...removed.map(({ id }) => id));
     collected.failures.push(...failed.map(({ id, reason }) => `root ${id}: ${reason}`));
