@@ -4,6 +4,14 @@
  * @packageDocumentation
  */
 export {
+  assertFits,
+  type Capacity,
+  capacityOf,
+  type ResourceCapacity,
+  type SiblingNeeds,
+  siblingNeeds,
+} from "./capacity/index.js";
+export {
   type CheckpointOptions,
   type CheckpointReport,
   type ClosedConnection,

@@ -48,6 +48,7 @@ export { type ExplainedProcess, type Explanation, explainFailure } from "./expla
 export { type LogLine, parseLog } from "./explain/log.js";
 export { FAILURES, type FailureRule, type Phase } from "./explain/rules.js";
 export { checkFeatures, FEATURES, type FeatureName, type FeatureState } from "./features.js";
+export { type Demands, readDemands } from "./images/demands.js";
 export type { FileKind, ImageDescriptor, ImageFile, ImageSocket } from "./images/files.js";
 export { type IdMaps, type IdRange, readIdMaps } from "./images/id-maps.js";
 export { type InspectedProcess, type Inspection, inspectImages } from "./images/inspect.js";

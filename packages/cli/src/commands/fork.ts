@@ -14,6 +14,7 @@ interface ForkFlags extends CommonOptions {
   readonly identity: "kept" | "fresh";
   readonly onFork?: string;
   readonly onForkAs: "root" | "user";
+  readonly wait?: boolean;
 }
 
 /** `drums fork C --count N`: independent siblings, each proven usable before it is reported. */
@@ -37,8 +38,9 @@ export function registerFork(program: Command, context: CommandContext): void {
       insidePathOption,
     )
     .addOption(new Option("--on-fork-as <who>", "who runs it").choices(["root", "user"]).default("root"));
+  command.option("--wait", "more than fit: make those that do now, and the rest as room comes");
   withCommonOptions(command).action(
-    (name: string, { count, identity, onFork, onForkAs, ...flags }: ForkFlags) =>
+    (name: string, { count, identity, onFork, onForkAs, wait = false, ...flags }: ForkFlags) =>
       context.run(flags, async ({ home, progress, signal }) => {
         await sweep(home, progress);
         const criu = await criuFor(home, progress);
@@ -51,7 +53,7 @@ export function registerFork(program: Command, context: CommandContext): void {
               identity,
               onFork: onFork === undefined ? undefined : { path: onFork, as: onForkAs },
             },
-            { criu, signal, onUsable: ({ id }) => progress.note(id) },
+            { criu, signal, wait, onUsable: ({ id }) => progress.note(id) },
           ),
         );
         const failures = forked.failures.map(messageOf);

@@ -1,13 +1,16 @@
 import type { Criu } from "@drums/criu";
 import type { FreshMachine, PublishedPort } from "@drums/nsexec";
+import { assertFits, type Capacity, capacityOf, type SiblingNeeds, siblingNeeds } from "../capacity/index.js";
 import { loadCheckpoint } from "../checkpoint/load.js";
 import { DrumsError, EXIT } from "../errors.js";
 import type { Home } from "../home.js";
+import { type Machine, thisMachine } from "../preflight/index.js";
 import { findDesktop } from "../recipes/index.js";
 import { awaitReady } from "../session/boot/ready.js";
 import type { IdentityOptions } from "../session/clone-identity.js";
 import { FrameParser } from "../session/frame-parser.js";
 import { removeSession } from "../session/remove.js";
+import { hasMemory, holdBack, memoryReason } from "./hold-back.js";
 import { runQueue } from "./queue.js";
 import { restoreSibling, type Sibling } from "./sibling.js";
 
@@ -35,6 +38,10 @@ export interface ForkOptions {
   readonly criu: Criu;
   /** Told of each sibling as soon as it is usable. */
   readonly onUsable?: (sibling: UsableSibling) => void;
+  /** More than fit: make those that do, and the rest as room comes. Default: refuse all before anything is done. */
+  readonly wait?: boolean;
+  /** Default the machine this process runs on. */
+  readonly machine?: Machine;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -42,15 +49,19 @@ export interface ForkOptions {
 const SETTLE_MS = 20;
 
 /**
- * Restores siblings of a checkpoint, as many at a time as there are cores. Each is judged by its own screen and window
+ * Restores siblings of a checkpoint, as many at a time as there are cores and memory is for. Each is judged by its own screen and window
  * facts before it counts; one that fails is taken down and reported, and the others stay.
+ * @throws DrumsError NO_ROOM, NO_CHECKPOINT and what `loadCheckpoint` throws, before anything is done
  */
 export async function forkCheckpoint(
   home: Home,
   { checkpoint: name, count, ...identity }: ForkRequest,
-  { criu, onUsable, signal }: ForkOptions,
+  { criu, onUsable, wait = false, machine = thisMachine, signal }: ForkOptions,
 ): Promise<{ readonly siblings: UsableSibling[]; readonly failures: unknown[] }> {
   const checkpoint = await loadCheckpoint(home, name, { criu });
+  const needs = await siblingNeeds(checkpoint);
+  const capacity = () => capacityOf(needs, { home: home.path, machine });
+  if (!wait) assertFits(capacity(), { checkpoint: name, count });
   const frames = new FrameParser();
   const outcomes = await runQueue(
     count,
@@ -61,11 +72,21 @@ export async function forkCheckpoint(
       onUsable?.(usable);
       return usable;
     },
-    { signal },
+    { mayBegin: holdBack({ ...room(machine, needs, wait ? capacity : undefined), wait, signal }), signal },
   );
   return {
     siblings: outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : [])),
     failures: outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : [])),
+  };
+}
+
+/** Memory is looked at before each; the kernel's limits too where more than fit were asked for. */
+function room(machine: Machine, { memoryBytes }: SiblingNeeds, capacity?: () => Capacity) {
+  const meminfo = () => machine.read("/proc/meminfo");
+  return {
+    hasRoom: (running: number) =>
+      hasMemory(meminfo(), memoryBytes, running) && (capacity === undefined || capacity().fits > running),
+    reason: () => memoryReason(meminfo(), memoryBytes),
   };
 }
 

@@ -4,6 +4,8 @@ import { availableParallelism } from "node:os";
 export interface QueueOptions {
   /** How many at a time; default: as many as there are cores, for the work is the processor's. */
   readonly concurrency?: number;
+  /** Asked before each is begun, with the number of those that run: resolves when it may be. Default: at once. */
+  readonly mayBegin?: (running: number) => Promise<void>;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -14,16 +16,19 @@ export interface QueueOptions {
 export async function runQueue<T>(
   count: number,
   work: (number: number) => Promise<T>,
-  { concurrency = availableParallelism(), signal }: QueueOptions = {},
+  { concurrency = availableParallelism(), mayBegin = async () => {}, signal }: QueueOptions = {},
 ): Promise<PromiseSettledResult<T>[]> {
   const outcomes = new Array<PromiseSettledResult<T>>(count);
   let next = 0;
+  let running = 0;
   const worker = async () => {
     while (next < count) {
       const index = next++;
-      outcomes[index] = await settled(() => {
+      outcomes[index] = await settled(async () => {
         signal?.throwIfAborted();
-        return work(index + 1);
+        await mayBegin(running);
+        running++;
+        return await work(index + 1).finally(() => running--);
       });
     }
   };

@@ -1,3 +1,4 @@
+import { parseMeminfo } from "../capacity/meminfo.js";
 import { itemWhen, type PreflightItem } from "./items.js";
 import type { Machine } from "./machine.js";
 
@@ -114,7 +115,8 @@ function diskItem(home: string, sessions: number, machine: Machine): PreflightIt
 }
 
 function memoryItem(sessions: number, machine: Machine): PreflightItem {
-  const available = availableMiB(machine.read("/proc/meminfo"));
+  const memory = parseMeminfo(machine.read("/proc/meminfo"));
+  const available = memory && Math.floor(memory.available / MIB);
   const wanted = MEMORY_MIB.base + sessions * MEMORY_MIB.perSession;
   return itemWhen(available !== undefined && available >= wanted, {
     name: "memory",
@@ -123,12 +125,6 @@ function memoryItem(sessions: number, machine: Machine): PreflightItem {
     remedy: "end other programs, or ask for fewer siblings",
     status: available !== undefined && available < MEMORY_MIB.least ? "blocker" : "gap",
   });
-}
-
-/** MemAvailable of /proc/meminfo, proc_meminfo(5). */
-function availableMiB(meminfo: string | undefined): number | undefined {
-  const kib = /^MemAvailable:\s+(\d+) kB$/m.exec(meminfo ?? "")?.[1];
-  return kib === undefined ? undefined : Math.floor(Number(kib) / 1024);
 }
 
 function inotifyItem(sessions: number, machine: Machine): PreflightItem {

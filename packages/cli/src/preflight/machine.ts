@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, readFileSync, statfsSync } from "node:fs";
 import { arch, platform } from "node:os";
 import { delimiter, dirname, join } from "node:path";
+import { type InotifyUse, inotifyUse } from "../capacity/inotify.js";
 
 /** What the host's preflight asks of the machine; tests give one with other answers. */
 export interface Machine {
@@ -12,6 +13,8 @@ export interface Machine {
   read(path: string): string | undefined;
   /** Where a program is on PATH, or in the folders of system programs. */
   program(name: string): string | undefined;
+  /** What is charged to a uid of the host of its inotify limits. */
+  inotifyUse(uid: number): InotifyUse;
   /** Bytes free for this user on the filesystem that holds a path, or would hold it. */
   freeBytes(path: string): number;
 }
@@ -34,6 +37,7 @@ export const thisMachine: Machine = {
     const folders = [...(process.env.PATH ?? "").split(delimiter), ...SYSTEM_FOLDERS];
     return folders.map((folder) => join(folder, name)).find(isExecutable);
   },
+  inotifyUse,
   freeBytes: (path) => {
     const { bavail, bsize } = statfsSync(nearestExisting(path));
     return bavail * bsize;

@@ -41,3 +41,16 @@ test("after an abort nothing further is begun", async () => {
   expect(begun).toEqual([1]);
   expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected"]);
 });
+
+test("each asks first whether it may begin, and tells how many run", async () => {
+  const asked: number[] = [];
+  const mayBegin = async (running: number) => void asked.push(running);
+  await runQueue(3, async () => {}, { concurrency: 1, mayBegin });
+  expect(asked).toEqual([0, 0, 0]);
+  const refused = await runQueue(2, async () => "made", {
+    mayBegin: async () => {
+      throw new Error("no room");
+    },
+  });
+  expect(refused.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+});

@@ -42,8 +42,8 @@ test.each([
 });
 
 test.each([
-  ["MemAvailable:  100000 kB", "blocker"],
-  ["MemAvailable:  800000 kB", "gap"],
+  ["MemTotal: 8000000 kB\nMemAvailable:  100000 kB", "blocker"],
+  ["MemTotal: 8000000 kB\nMemAvailable:  800000 kB", "gap"],
   [undefined, "gap"],
 ])("memory of %s is a %s", (meminfo, status) => {
   const read = (path: string) => (path === "/proc/meminfo" ? meminfo : "128");
@@ -53,7 +53,7 @@ test.each([
 test("more siblings want more memory, disk and inotify instances", () => {
   const few = machineWith({
     freeBytes: () => 2000 * MIB,
-    read: (path) => (path === "/proc/meminfo" ? "MemAvailable: 1200000 kB" : "64"),
+    read: (path) => (path === "/proc/meminfo" ? "MemTotal: 8000000 kB\nMemAvailable: 1200000 kB" : "64"),
   });
   const gaps = (siblings: number) =>
     hostItems({ ...REQUEST, siblings }, few)

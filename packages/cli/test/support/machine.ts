@@ -14,6 +14,7 @@ export function machineWith(changes: Partial<Machine> = {}): Machine {
     exists: (path) => path !== "/sys/block/nbd0",
     read: (path) => files[path],
     program: (name) => `/usr/bin/${name}`,
+    inotifyUse: () => ({ instances: 0, watches: 0 }),
     freeBytes: () => 50 * GIB,
     ...changes,
   };

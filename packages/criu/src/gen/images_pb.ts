@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file images.proto.
  */
 export const file_images: GenFile = /*@__PURE__*/
-  fileDesc("CgxpbWFnZXMucHJvdG8SEWRydW1zLmNyaXUuaW1hZ2VzIlUKDHBzdHJlZV9lbnRyeRILCgNwaWQYASABKA0SDAoEcHBpZBgCIAEoDRIMCgRwZ2lkGAMgASgNEgsKA3NpZBgEIAEoDRIPCgd0aHJlYWRzGAUgAygNIigKDHJsaW1pdF9lbnRyeRILCgNjdXIYASABKAQSCwoDbWF4GAIgASgEIkYKEnRhc2tfcmxpbWl0c19lbnRyeRIwCgdybGltaXRzGAEgAygLMh8uZHJ1bXMuY3JpdS5pbWFnZXMucmxpbWl0X2VudHJ5ImsKD3Rhc2tfY29yZV9lbnRyeRISCgp0YXNrX3N0YXRlGAEgASgNEgwKBGNvbW0YBiABKAkSNgoHcmxpbWl0cxgIIAEoCzIlLmRydW1zLmNyaXUuaW1hZ2VzLnRhc2tfcmxpbWl0c19lbnRyeSInCgtjcmVkc19lbnRyeRILCgN1aWQYASABKA0SCwoDZ2lkGAIgASgNIkIKEXRocmVhZF9jb3JlX2VudHJ5Ei0KBWNyZWRzGAogASgLMh4uZHJ1bXMuY3JpdS5pbWFnZXMuY3JlZHNfZW50cnkidwoKY29yZV9lbnRyeRIuCgJ0YxgDIAEoCzIiLmRydW1zLmNyaXUuaW1hZ2VzLnRhc2tfY29yZV9lbnRyeRI5Cgt0aHJlYWRfY29yZRgFIAEoCzIkLmRydW1zLmNyaXUuaW1hZ2VzLnRocmVhZF9jb3JlX2VudHJ5IicKE3Rhc2tfa29ial9pZHNfZW50cnkSEAoIZmlsZXNfaWQYAiABKA0iQwoMZmRpbmZvX2VudHJ5EgoKAmlkGAEgASgNEg0KBWZsYWdzGAIgASgNEgwKBHR5cGUYAyABKA0SCgoCZmQYBCABKA0iOQoOcmVnX2ZpbGVfZW50cnkSCwoDcG9zGAMgASgEEgwKBG5hbWUYBiABKAkSDAoEc2l6ZRgIIAEoBCJVCg11bml4X3NrX2VudHJ5EgsKA2lubxgCIAEoDRIMCgR0eXBlGAMgASgNEg0KBXN0YXRlGAQgASgNEgwKBHBlZXIYCCABKA0SDAoEbmFtZRgLIAEoDCKFAQoNaW5ldF9za19lbnRyeRIOCgZmYW1pbHkYAyABKA0SDQoFcHJvdG8YBSABKA0SDQoFc3RhdGUYBiABKA0SEAoIc3JjX3BvcnQYByABKA0SEAoIZHN0X3BvcnQYCCABKA0SEAoIc3JjX2FkZHIYCyADKA0SEAoIZHN0X2FkZHIYDCADKA0iHQoKcGlwZV9lbnRyeRIPCgdwaXBlX2lkGAIgASgNIiQKEG1lbWZkX2ZpbGVfZW50cnkSEAoIaW5vZGVfaWQYBSABKA0iwgIKCmZpbGVfZW50cnkSDAoEdHlwZRgBIAEoDRIKCgJpZBgCIAEoDRIuCgNyZWcYAyABKAsyIS5kcnVtcy5jcml1LmltYWdlcy5yZWdfZmlsZV9lbnRyeRItCgNpc2sYBCABKAsyIC5kcnVtcy5jcml1LmltYWdlcy5pbmV0X3NrX2VudHJ5Ei0KA3VzaxgQIAEoCzIgLmRydW1zLmNyaXUuaW1hZ2VzLnVuaXhfc2tfZW50cnkSKwoEZmlmbxgRIAEoCzIdLmRydW1zLmNyaXUuaW1hZ2VzLnBpcGVfZW50cnkSKwoEcGlwZRgSIAEoCzIdLmRydW1zLmNyaXUuaW1hZ2VzLnBpcGVfZW50cnkSMgoFbWVtZmQYFCABKAsyIy5kcnVtcy5jcml1LmltYWdlcy5tZW1mZF9maWxlX2VudHJ5IlAKEW1lbWZkX2lub2RlX2VudHJ5EgwKBG5hbWUYASABKAkSDAoEc2l6ZRgEIAEoBBINCgVzaG1pZBgFIAEoDRIQCghpbm9kZV9pZBgHIAEoBCJUCgl2bWFfZW50cnkSDQoFc3RhcnQYASABKAQSCwoDZW5kGAIgASgEEg0KBXNobWlkGAQgASgEEgwKBHByb3QYBSABKA0SDgoGc3RhdHVzGAcgASgNIksKCG1tX2VudHJ5EhMKC2V4ZV9maWxlX2lkGAwgASgNEioKBHZtYXMYDiADKAsyHC5kcnVtcy5jcml1LmltYWdlcy52bWFfZW50cnkiWAoNcGFnZW1hcF9lbnRyeRINCgV2YWRkchgBIAEoBBIXCg9jb21wYXRfbnJfcGFnZXMYAiABKA0SDQoFZmxhZ3MYBCABKA0SEAoIbnJfcGFnZXMYBSABKAQimAEKCW1udF9lbnRyeRIOCgZtbnRfaWQYAiABKA0SFQoNcGFyZW50X21udF9pZBgEIAEoDRIMCgRyb290GAYgASgJEhIKCm1vdW50cG9pbnQYByABKAkSDgoGc291cmNlGAggASgJEhEKCWV4dF9tb3VudBgNIAEoCBIOCgZmc25hbWUYDiABKAkSDwoHZXh0X2tleRgSIAEoCSJDCg51aWRfZ2lkX2V4dGVudBINCgVmaXJzdBgBIAEoDRITCgtsb3dlcl9maXJzdBgCIAEoDRINCgVjb3VudBgDIAEoDSJ2Cgx1c2VybnNfZW50cnkSMgoHdWlkX21hcBgBIAMoCzIhLmRydW1zLmNyaXUuaW1hZ2VzLnVpZF9naWRfZXh0ZW50EjIKB2dpZF9tYXAYAiADKAsyIS5kcnVtcy5jcml1LmltYWdlcy51aWRfZ2lkX2V4dGVudA");
+  fileDesc("CgxpbWFnZXMucHJvdG8SEWRydW1zLmNyaXUuaW1hZ2VzIlUKDHBzdHJlZV9lbnRyeRILCgNwaWQYASABKA0SDAoEcHBpZBgCIAEoDRIMCgRwZ2lkGAMgASgNEgsKA3NpZBgEIAEoDRIPCgd0aHJlYWRzGAUgAygNIigKDHJsaW1pdF9lbnRyeRILCgNjdXIYASABKAQSCwoDbWF4GAIgASgEIkYKEnRhc2tfcmxpbWl0c19lbnRyeRIwCgdybGltaXRzGAEgAygLMh8uZHJ1bXMuY3JpdS5pbWFnZXMucmxpbWl0X2VudHJ5ImsKD3Rhc2tfY29yZV9lbnRyeRISCgp0YXNrX3N0YXRlGAEgASgNEgwKBGNvbW0YBiABKAkSNgoHcmxpbWl0cxgIIAEoCzIlLmRydW1zLmNyaXUuaW1hZ2VzLnRhc2tfcmxpbWl0c19lbnRyeSInCgtjcmVkc19lbnRyeRILCgN1aWQYASABKA0SCwoDZ2lkGAIgASgNIkIKEXRocmVhZF9jb3JlX2VudHJ5Ei0KBWNyZWRzGAogASgLMh4uZHJ1bXMuY3JpdS5pbWFnZXMuY3JlZHNfZW50cnkidwoKY29yZV9lbnRyeRIuCgJ0YxgDIAEoCzIiLmRydW1zLmNyaXUuaW1hZ2VzLnRhc2tfY29yZV9lbnRyeRI5Cgt0aHJlYWRfY29yZRgFIAEoCzIkLmRydW1zLmNyaXUuaW1hZ2VzLnRocmVhZF9jb3JlX2VudHJ5IicKE3Rhc2tfa29ial9pZHNfZW50cnkSEAoIZmlsZXNfaWQYAiABKA0iQwoMZmRpbmZvX2VudHJ5EgoKAmlkGAEgASgNEg0KBWZsYWdzGAIgASgNEgwKBHR5cGUYAyABKA0SCgoCZmQYBCABKA0iSAoOcmVnX2ZpbGVfZW50cnkSDQoFZmxhZ3MYAiABKA0SCwoDcG9zGAMgASgEEgwKBG5hbWUYBiABKAkSDAoEc2l6ZRgIIAEoBCJVCg11bml4X3NrX2VudHJ5EgsKA2lubxgCIAEoDRIMCgR0eXBlGAMgASgNEg0KBXN0YXRlGAQgASgNEgwKBHBlZXIYCCABKA0SDAoEbmFtZRgLIAEoDCKFAQoNaW5ldF9za19lbnRyeRIOCgZmYW1pbHkYAyABKA0SDQoFcHJvdG8YBSABKA0SDQoFc3RhdGUYBiABKA0SEAoIc3JjX3BvcnQYByABKA0SEAoIZHN0X3BvcnQYCCABKA0SEAoIc3JjX2FkZHIYCyADKA0SEAoIZHN0X2FkZHIYDCADKA0iHQoKcGlwZV9lbnRyeRIPCgdwaXBlX2lkGAIgASgNIiQKEG1lbWZkX2ZpbGVfZW50cnkSEAoIaW5vZGVfaWQYBSABKA0iHgoQaW5vdGlmeV93ZF9lbnRyeRIKCgJ3ZBgGIAEoDSJFChJpbm90aWZ5X2ZpbGVfZW50cnkSLwoCd2QYBSADKAsyIy5kcnVtcy5jcml1LmltYWdlcy5pbm90aWZ5X3dkX2VudHJ5IvYCCgpmaWxlX2VudHJ5EgwKBHR5cGUYASABKA0SCgoCaWQYAiABKA0SLgoDcmVnGAMgASgLMiEuZHJ1bXMuY3JpdS5pbWFnZXMucmVnX2ZpbGVfZW50cnkSLQoDaXNrGAQgASgLMiAuZHJ1bXMuY3JpdS5pbWFnZXMuaW5ldF9za19lbnRyeRIyCgNpZnkYDSABKAsyJS5kcnVtcy5jcml1LmltYWdlcy5pbm90aWZ5X2ZpbGVfZW50cnkSLQoDdXNrGBAgASgLMiAuZHJ1bXMuY3JpdS5pbWFnZXMudW5peF9za19lbnRyeRIrCgRmaWZvGBEgASgLMh0uZHJ1bXMuY3JpdS5pbWFnZXMucGlwZV9lbnRyeRIrCgRwaXBlGBIgASgLMh0uZHJ1bXMuY3JpdS5pbWFnZXMucGlwZV9lbnRyeRIyCgVtZW1mZBgUIAEoCzIjLmRydW1zLmNyaXUuaW1hZ2VzLm1lbWZkX2ZpbGVfZW50cnkiUAoRbWVtZmRfaW5vZGVfZW50cnkSDAoEbmFtZRgBIAEoCRIMCgRzaXplGAQgASgEEg0KBXNobWlkGAUgASgNEhAKCGlub2RlX2lkGAcgASgEIlQKCXZtYV9lbnRyeRINCgVzdGFydBgBIAEoBBILCgNlbmQYAiABKAQSDQoFc2htaWQYBCABKAQSDAoEcHJvdBgFIAEoDRIOCgZzdGF0dXMYByABKA0iSwoIbW1fZW50cnkSEwoLZXhlX2ZpbGVfaWQYDCABKA0SKgoEdm1hcxgOIAMoCzIcLmRydW1zLmNyaXUuaW1hZ2VzLnZtYV9lbnRyeSJYCg1wYWdlbWFwX2VudHJ5Eg0KBXZhZGRyGAEgASgEEhcKD2NvbXBhdF9ucl9wYWdlcxgCIAEoDRINCgVmbGFncxgEIAEoDRIQCghucl9wYWdlcxgFIAEoBCKYAQoJbW50X2VudHJ5Eg4KBm1udF9pZBgCIAEoDRIVCg1wYXJlbnRfbW50X2lkGAQgASgNEgwKBHJvb3QYBiABKAkSEgoKbW91bnRwb2ludBgHIAEoCRIOCgZzb3VyY2UYCCABKAkSEQoJZXh0X21vdW50GA0gASgIEg4KBmZzbmFtZRgOIAEoCRIPCgdleHRfa2V5GBIgASgJIkMKDnVpZF9naWRfZXh0ZW50Eg0KBWZpcnN0GAEgASgNEhMKC2xvd2VyX2ZpcnN0GAIgASgNEg0KBWNvdW50GAMgASgNInYKDHVzZXJuc19lbnRyeRIyCgd1aWRfbWFwGAEgAygLMiEuZHJ1bXMuY3JpdS5pbWFnZXMudWlkX2dpZF9leHRlbnQSMgoHZ2lkX21hcBgCIAMoCzIhLmRydW1zLmNyaXUuaW1hZ2VzLnVpZF9naWRfZXh0ZW50");
 
 /**
  * @generated from message drums.criu.images.pstree_entry
@@ -233,6 +233,11 @@ export const fdinfo_entrySchema: GenMessage<fdinfo_entry> = /*@__PURE__*/
  */
 export type reg_file_entry = Message<"drums.criu.images.reg_file_entry"> & {
   /**
+   * @generated from field: optional uint32 flags = 2;
+   */
+  flags: number;
+
+  /**
    * @generated from field: optional uint64 pos = 3;
    */
   pos: bigint;
@@ -374,6 +379,40 @@ export const memfd_file_entrySchema: GenMessage<memfd_file_entry> = /*@__PURE__*
   messageDesc(file_images, 13);
 
 /**
+ * @generated from message drums.criu.images.inotify_wd_entry
+ */
+export type inotify_wd_entry = Message<"drums.criu.images.inotify_wd_entry"> & {
+  /**
+   * @generated from field: optional uint32 wd = 6;
+   */
+  wd: number;
+};
+
+/**
+ * Describes the message drums.criu.images.inotify_wd_entry.
+ * Use `create(inotify_wd_entrySchema)` to create a new message.
+ */
+export const inotify_wd_entrySchema: GenMessage<inotify_wd_entry> = /*@__PURE__*/
+  messageDesc(file_images, 14);
+
+/**
+ * @generated from message drums.criu.images.inotify_file_entry
+ */
+export type inotify_file_entry = Message<"drums.criu.images.inotify_file_entry"> & {
+  /**
+   * @generated from field: repeated drums.criu.images.inotify_wd_entry wd = 5;
+   */
+  wd: inotify_wd_entry[];
+};
+
+/**
+ * Describes the message drums.criu.images.inotify_file_entry.
+ * Use `create(inotify_file_entrySchema)` to create a new message.
+ */
+export const inotify_file_entrySchema: GenMessage<inotify_file_entry> = /*@__PURE__*/
+  messageDesc(file_images, 15);
+
+/**
  * @generated from message drums.criu.images.file_entry
  */
 export type file_entry = Message<"drums.criu.images.file_entry"> & {
@@ -396,6 +435,11 @@ export type file_entry = Message<"drums.criu.images.file_entry"> & {
    * @generated from field: optional drums.criu.images.inet_sk_entry isk = 4;
    */
   isk?: inet_sk_entry | undefined;
+
+  /**
+   * @generated from field: optional drums.criu.images.inotify_file_entry ify = 13;
+   */
+  ify?: inotify_file_entry | undefined;
 
   /**
    * @generated from field: optional drums.criu.images.unix_sk_entry usk = 16;
@@ -423,7 +467,7 @@ export type file_entry = Message<"drums.criu.images.file_entry"> & {
  * Use `create(file_entrySchema)` to create a new message.
  */
 export const file_entrySchema: GenMessage<file_entry> = /*@__PURE__*/
-  messageDesc(file_images, 14);
+  messageDesc(file_images, 16);
 
 /**
  * @generated from message drums.criu.images.memfd_inode_entry
@@ -455,7 +499,7 @@ export type memfd_inode_entry = Message<"drums.criu.images.memfd_inode_entry"> &
  * Use `create(memfd_inode_entrySchema)` to create a new message.
  */
 export const memfd_inode_entrySchema: GenMessage<memfd_inode_entry> = /*@__PURE__*/
-  messageDesc(file_images, 15);
+  messageDesc(file_images, 17);
 
 /**
  * @generated from message drums.criu.images.vma_entry
@@ -492,7 +536,7 @@ export type vma_entry = Message<"drums.criu.images.vma_entry"> & {
  * Use `create(vma_entrySchema)` to create a new message.
  */
 export const vma_entrySchema: GenMessage<vma_entry> = /*@__PURE__*/
-  messageDesc(file_images, 16);
+  messageDesc(file_images, 18);
 
 /**
  * @generated from message drums.criu.images.mm_entry
@@ -514,7 +558,7 @@ export type mm_entry = Message<"drums.criu.images.mm_entry"> & {
  * Use `create(mm_entrySchema)` to create a new message.
  */
 export const mm_entrySchema: GenMessage<mm_entry> = /*@__PURE__*/
-  messageDesc(file_images, 17);
+  messageDesc(file_images, 19);
 
 /**
  * @generated from message drums.criu.images.pagemap_entry
@@ -546,7 +590,7 @@ export type pagemap_entry = Message<"drums.criu.images.pagemap_entry"> & {
  * Use `create(pagemap_entrySchema)` to create a new message.
  */
 export const pagemap_entrySchema: GenMessage<pagemap_entry> = /*@__PURE__*/
-  messageDesc(file_images, 18);
+  messageDesc(file_images, 20);
 
 /**
  * @generated from message drums.criu.images.mnt_entry
@@ -598,7 +642,7 @@ export type mnt_entry = Message<"drums.criu.images.mnt_entry"> & {
  * Use `create(mnt_entrySchema)` to create a new message.
  */
 export const mnt_entrySchema: GenMessage<mnt_entry> = /*@__PURE__*/
-  messageDesc(file_images, 19);
+  messageDesc(file_images, 21);
 
 /**
  * @generated from message drums.criu.images.uid_gid_extent
@@ -625,7 +669,7 @@ export type uid_gid_extent = Message<"drums.criu.images.uid_gid_extent"> & {
  * Use `create(uid_gid_extentSchema)` to create a new message.
  */
 export const uid_gid_extentSchema: GenMessage<uid_gid_extent> = /*@__PURE__*/
-  messageDesc(file_images, 20);
+  messageDesc(file_images, 22);
 
 /**
  * @generated from message drums.criu.images.userns_entry
@@ -647,5 +691,5 @@ export type userns_entry = Message<"drums.criu.images.userns_entry"> & {
  * Use `create(userns_entrySchema)` to create a new message.
  */
 export const userns_entrySchema: GenMessage<userns_entry> = /*@__PURE__*/
-  messageDesc(file_images, 21);
+  messageDesc(file_images, 23);
 

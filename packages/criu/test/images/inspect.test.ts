@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { testNeeding } from "../../../../tools/testing/needs.js";
 import { pstree_entrySchema } from "../../src/gen/images_pb.js";
 import { MAGIC } from "../../src/images/reader.js";
-import { dump, dumpedLimits, inspectImages, ownLimits } from "../../src/index.js";
+import { dump, dumpedLimits, inspectImages, ownLimits, readDemands } from "../../src/index.js";
 import { CRIU_NEEDS, testCriu } from "../helpers/criu.js";
 import { COUNT, launchTiny, until } from "../helpers/session.js";
 
@@ -33,7 +33,7 @@ function length(value: number): Buffer {
 const init = toBinary(pstree_entrySchema, create(pstree_entrySchema, { pid: 1, threads: [1] }));
 
 testNeeding(CRIU_NEEDS, "a dump is read without CRIU: its tree, files, memory and mounts", async () => {
-  const session = await launchTiny(`exec 5>>/kept; ${COUNT}`);
+  const session = await launchTiny(`echo 1234567 >/kept; exec 5>>/kept 6<>/kept; ${COUNT}`);
   try {
     await until("the count", async () => Number(await session.read("count")) > 0 || undefined);
     await dump({ criu: await testCriu(), pid: session.pid, imagesDir: folder });
@@ -41,6 +41,11 @@ testNeeding(CRIU_NEEDS, "a dump is read without CRIU: its tree, files, memory an
     await session.end();
   }
   const { processes, mounts, idMaps, sizes } = await inspectImages(folder);
+  const demands = await readDemands(folder);
+  expect(demands).toMatchObject({ processes: processes.length, inotifyInstances: 0, inotifyWatches: 0 });
+  expect(demands.threads).toBe(processes.reduce((sum, { threads }) => sum + threads, 0));
+  expect(demands.memoryBytes).toBe(sizes.pages + sizes.ghosts + sizes.tmpfs);
+  expect(demands.copiedUpBytes).toBeGreaterThanOrEqual("1234567\n".length);
   const [shell] = processes;
   expect(shell).toMatchObject({ pid: 1, ppid: 0, name: "sh", state: "alive", threads: 1, uid: 0 });
   expect(shell?.descriptors).toContainEqual({ fd: 5, kind: "file", path: "/kept" });
