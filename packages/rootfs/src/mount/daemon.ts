@@ -5,7 +5,8 @@ import { RootfsError, reasonOf, systemCode } from "../errors.js";
 import type { RootFolder } from "./layout.js";
 import type { RootSystem } from "./system.js";
 
-const PROGRAMS = new Set(["qemu-storage-daemon", "qemu-nbd"]);
+/** What works on a root's folder: its daemons, and the short programs of a replay, which outlive a killed owner. */
+const PROGRAMS = new Set(["qemu-storage-daemon", "qemu-nbd", "qemu-img", "e2fsck"]);
 
 /** A process, told from a later one with the same pid by its start time in clock ticks. */
 export interface DaemonIdentity {
@@ -47,8 +48,8 @@ function hintFor(words: string, cause: unknown): string {
 }
 
 /**
- * Daemons that serve a root's folder, found by their command lines: they are named there before any
- * record of ours could hold their pid.
+ * Daemons and other programs of ours that work on a root's folder, found by their command lines: it is named
+ * there before any record of ours could hold their pid.
  */
 export async function findDaemons(
   folder: RootFolder,

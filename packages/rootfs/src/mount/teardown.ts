@@ -47,8 +47,14 @@ export async function takeDownDisk(
   folder: RootFolder,
   { system, timeoutMs }: TeardownOptions,
 ): Promise<void> {
-  for (const pid of await findDaemons(folder)) await system.endProcess(pid, timeoutMs);
+  await endDaemons(folder, { system, timeoutMs });
   for (const _ of await mountsAt(folder.disk)) await unmount(system, folder.disk);
+}
+
+/** Looks again until there is none: one that is just going into the background forks between a look and its end. */
+async function endDaemons(folder: RootFolder, { system, timeoutMs }: TeardownOptions): Promise<void> {
+  for (let pids = await findDaemons(folder); pids.length > 0; pids = await findDaemons(folder))
+    for (const pid of pids) await system.endProcess(pid, timeoutMs);
 }
 
 /** Names every file for itself and never removes recursively: a mount left standing must not lose its content. */

@@ -3,16 +3,10 @@ import { join } from "node:path";
 import { sys } from "@drums/nsexec";
 import { expect } from "vitest";
 import { testNeeding } from "../../../../tools/testing/needs.js";
-import {
-  collectRoots,
-  listRoots,
-  mountRoot,
-  type RootSystem,
-  realSystem,
-  releaseRoot,
-} from "../../src/index.js";
+import { collectRoots, listRoots, mountRoot } from "../../src/index.js";
 import { makeDirtyDisk } from "../helpers/dirty.js";
 import { makeRootDisk, toQcow2 } from "../helpers/disk.js";
+import { killAtEachCall, OWNER_NEEDS } from "../helpers/killed-owner.js";
 import { daemonsOf, leftOf, rootTree, stateFolder } from "../helpers/mounts.js";
 
 const NEEDS = [
@@ -24,71 +18,14 @@ const NEEDS = [
   "program:mke2fs",
 ] as const;
 
-class Killed extends Error {}
-
-/**
- * A machine on which the owner is killed right after its n-th call: that call is done, and every later one,
- * those of the owner's own tidying up among them, never happens. Reads (exists, onPath) do not count.
- */
-function killedAfter(calls: number): { system: RootSystem; died: () => boolean; last: () => string } {
-  let left = calls;
-  let last = "";
-  const system = new Proxy(realSystem, {
-    get(target, name: keyof RootSystem) {
-      const call = target[name] as (...values: unknown[]) => Promise<unknown>;
-      if (name === "exists" || name === "onPath") return call;
-      return async (...values: unknown[]) => {
-        if (left <= 0) throw new Killed();
-        left -= 1;
-        last = name;
-        const result = await call(...values);
-        if (left > 0) return result;
-        // The kernel closes a dead process's descriptors.
-        if (name === "attachLoop") (result as { close(): void }).close();
-        throw new Killed();
-      };
-    },
-  });
-  return { system, died: () => left <= 0, last: () => last };
-}
-
-async function killAtEachCall(
-  stateDir: string,
-  run: (system: RootSystem) => Promise<unknown>,
-  prepare: () => Promise<unknown> = async () => {},
-): Promise<string[]> {
-  const seen: string[] = [];
-  for (let calls = 1; ; calls++) {
-    await prepare();
-    const { system, died, last } = killedAfter(calls);
-    const error = await run(system).then(
-      () => undefined,
-      (caught) => caught,
-    );
-    if (!died()) {
-      expect(error).toBeUndefined();
-      return seen;
-    }
-    seen.push(last());
-    const { failed } = await collectRoots({ stateDir, liveHolders: ["one"] });
-    expect(failed, `after ${calls} calls, the last ${last()}`).toEqual([]);
-    // What was whole when its owner died has a live holder; everything else must be gone.
-    for (const { id } of await listRoots({ stateDir }))
-      await releaseRoot({ stateDir, rootId: id, holder: "one" });
-    expect(await leftOf(stateDir), `after ${calls} calls, the last ${last()}`).toEqual([]);
-  }
-}
-
 testNeeding(
-  NEEDS,
-  "an owner killed after any step of a mount leaves nothing that a collection does not clear",
+  [...NEEDS, ...OWNER_NEEDS],
+  "an owner killed during or after any step of a mount leaves nothing that a collection does not clear",
   async () => {
     const stateDir = await stateFolder();
     const image = await toQcow2(await makeRootDisk(stateDir, await rootTree(stateDir)));
-    const steps = await killAtEachCall(stateDir, (system) =>
-      mountRoot({ image, stateDir, holder: "one", way: "fuse-export", system }),
-    );
-    expect(steps).toEqual([
+    const options = { image, stateDir, way: "fuse-export" } as const;
+    expect(await killAtEachCall(stateDir, () => ({ act: "mount", options }))).toEqual([
       "makeFolder",
       "writeRecord",
       "makeFile",
@@ -100,46 +37,45 @@ testNeeding(
   },
 );
 
-testNeeding(NEEDS, "an owner killed after any step of a journal's replay leaves nothing either", async () => {
-  const stateDir = await stateFolder();
-  const image = await toQcow2(await makeDirtyDisk(stateDir, await rootTree(stateDir)));
-  const steps = await killAtEachCall(stateDir, (system) =>
-    mountRoot({ image, stateDir, holder: "one", way: "fuse-export", system }),
-  );
-  expect(steps).toContain("writeSysfs");
-  expect(steps.filter((step) => step === "mount")).toHaveLength(1);
-  expect(steps.filter((step) => step === "endProcess")).toHaveLength(2);
-});
+testNeeding(
+  [...NEEDS, ...OWNER_NEEDS],
+  "an owner killed during or after any step of a journal's replay leaves nothing either",
+  async () => {
+    const stateDir = await stateFolder();
+    const image = await toQcow2(await makeDirtyDisk(stateDir, await rootTree(stateDir)));
+    const options = { image, stateDir, way: "fuse-export" } as const;
+    const steps = await killAtEachCall(stateDir, () => ({ act: "mount", options }));
+    expect(steps).toContain("writeSysfs");
+    expect(steps.filter((step) => step === "mount")).toHaveLength(1);
+    expect(steps.filter((step) => step === "endProcess")).toHaveLength(2);
+  },
+);
 
 testNeeding(
-  ["root", "loop", "program:mke2fs"],
+  ["loop", "program:mke2fs", ...OWNER_NEEDS],
   "the same for a raw disk on a loop device and for a folder",
   async () => {
     const stateDir = await stateFolder();
     const tree = await rootTree(stateDir);
     const image = await makeRootDisk(stateDir, tree);
-    await killAtEachCall(stateDir, (system) =>
-      mountRoot({ image, stateDir, holder: "one", way: "raw-loop", system }),
-    );
-    await killAtEachCall(stateDir, (system) => mountRoot({ image: tree, stateDir, holder: "one", system }));
+    const raw = { image, stateDir, way: "raw-loop" } as const;
+    expect(await killAtEachCall(stateDir, () => ({ act: "mount", options: raw }))).toContain("attachLoop");
+    const folder = { image: tree, stateDir };
+    expect(await killAtEachCall(stateDir, () => ({ act: "mount", options: folder }))).toContain("mount");
     expect(await readdir(tree)).toEqual(["etc", "usr"]);
   },
 );
 
 testNeeding(
-  NEEDS,
-  "an owner killed after any step of a release leaves nothing that a collection does not clear",
+  [...NEEDS, ...OWNER_NEEDS],
+  "an owner killed during or after any step of a release leaves nothing that a collection does not clear",
   async () => {
     const stateDir = await stateFolder();
     const image = await toQcow2(await makeRootDisk(stateDir, await rootTree(stateDir)));
-    let rootId = "";
-    const steps = await killAtEachCall(
-      stateDir,
-      (system) => releaseRoot({ stateDir, rootId, holder: "one", system }),
-      async () => {
-        rootId = (await mountRoot({ image, stateDir, holder: "one", way: "fuse-export" })).id;
-      },
-    );
+    const steps = await killAtEachCall(stateDir, async () => {
+      const { id } = await mountRoot({ image, stateDir, holder: "one", way: "fuse-export" });
+      return { act: "release", options: { stateDir, rootId: id } };
+    });
     expect(steps.slice(0, 3)).toEqual(["writeRecord", "unmount", "endProcess"]);
   },
 );
