@@ -27,6 +27,7 @@ export {
   type LimitResult,
   type Limits,
   setLimits,
+  verifyLimits,
 } from "./limits/index.js";
 export type { Bound } from "./limits/limit.js";
 export {

@@ -64,10 +64,29 @@ export function controllersFor(limits: Limits): string[] {
  * @throws CgroupError `BAD_LIMIT` before anything is written; `REFUSED` where the kernel refuses a value
  */
 export async function setLimits(group: Group, limits: Limits): Promise<LimitReport> {
-  const names = namesOf(limits);
-  for (const name of names) formatted(name, limits);
+  for (const name of namesOf(limits)) formatted(name, limits);
+  return reportOf(group, limits, ({ file, name }) =>
+    group.hierarchy.files.write(file, formatted(name, limits)),
+  );
+}
+
+/**
+ * Reads limits back without setting them: whether those that were set are in force still, as the kernel states them.
+ *
+ * @throws CgroupError `REFUSED` where a control file cannot be read
+ */
+export async function verifyLimits(group: Group, limits: Limits): Promise<LimitReport> {
+  return reportOf(group, limits, () => {});
+}
+
+type Target = Pick<LimitResult, "name" | "file" | "asked">;
+
+function reportOf(group: Group, limits: Limits, write: (target: Target) => void): LimitReport {
   const offered = words(group.hierarchy.files.read(join(group.path, "cgroup.controllers")));
-  const results = names.map((name) => setOne(group, name, limits, offered));
+  const results = namesOf(limits).map((name) => {
+    const asked = limits[name] as Bound | CpuMax;
+    return resultOf(group, { name, file: join(group.path, LIMITS[name].file), asked }, { offered, write });
+  });
   const reasons = [...new Set(results.flatMap(({ reason }) => reason ?? []))];
   const readBack = Object.fromEntries(
     results.flatMap((result) => (result.readBack === undefined ? [] : [[result.name, result.readBack]])),
@@ -89,25 +108,28 @@ function formatted(name: keyof Limits, limits: Limits): string {
   return limitOf(name).format(limits[name] as Bound | CpuMax);
 }
 
-function setOne(group: Group, name: keyof Limits, limits: Limits, offered: readonly string[]): LimitResult {
-  const limit = limitOf(name);
-  const asked = limits[name] as Bound | CpuMax;
-  const base = { name, file: join(group.path, limit.file), asked };
+function resultOf(
+  group: Group,
+  target: Target,
+  { offered, write }: { readonly offered: readonly string[]; readonly write: (target: Target) => void },
+): LimitResult {
+  const limit = limitOf(target.name);
   if (!offered.includes(limit.controller))
-    return { ...base, enforced: false, reason: missingReason(group, limit.controller) };
-  const { files } = group.hierarchy;
+    return { ...target, enforced: false, reason: missingReason(group, limit.controller) };
+  let text: string;
   try {
-    files.write(base.file, formatted(name, limits));
+    write(target);
+    text = group.hierarchy.files.read(target.file);
   } catch (error) {
     // The controller is there but not this file: swap accounting may be off, the kernel may be older.
     if (error instanceof CgroupError && error.errno === "ENOENT")
-      return { ...base, enforced: false, reason: `this kernel has no ${limit.file}` };
+      return { ...target, enforced: false, reason: `this kernel has no ${limit.file}` };
     throw error;
   }
-  const readBack = limit.parse(files.read(base.file));
-  if (limit.holds(asked, readBack)) return { ...base, enforced: true, readBack };
-  const reason = `${limit.file} reads ${JSON.stringify(readBack)} after ${JSON.stringify(asked)} was written`;
-  return { ...base, enforced: false, readBack, reason };
+  const readBack = limit.parse(text);
+  if (limit.holds(target.asked, readBack)) return { ...target, enforced: true, readBack };
+  const reason = `${limit.file} reads ${JSON.stringify(readBack)}, asked for ${JSON.stringify(target.asked)}`;
+  return { ...target, enforced: false, readBack, reason };
 }
 
 function missingReason(group: Group, controller: string): string {

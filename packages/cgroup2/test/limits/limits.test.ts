@@ -1,6 +1,13 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { controllersFor, createGroup, enableControllers, type Limits, setLimits } from "../../src/index.js";
+import {
+  controllersFor,
+  createGroup,
+  enableControllers,
+  type Limits,
+  setLimits,
+  verifyLimits,
+} from "../../src/index.js";
 import { type FakeKernel, withFake } from "../fake-kernel.js";
 
 // All of this runs on a fake kernel, as limits need controllers that not every machine has.
@@ -99,4 +106,17 @@ test.each<Limits>([
 test("limits name the controllers they need, each once", () => {
   expect(controllersFor({ memoryMaxBytes: 1, memoryHighBytes: 1, cpuWeight: 1 })).toEqual(["memory", "cpu"]);
   expect(controllersFor({})).toEqual([]);
+});
+
+test("limits that another took back are not in force when they are verified", async () => {
+  await withFake(async (kernel) => {
+    const limits = { memoryMaxBytes: 1 << 20, pidsMax: 9 };
+    const { group } = await limited(kernel, limits);
+    expect(await verifyLimits(group, limits)).toMatchObject({ enforced: true, readBack: limits });
+    group.hierarchy.files.write(join(group.path, "pids.max"), "max");
+    expect(await verifyLimits(group, limits)).toMatchObject({
+      enforced: false,
+      reason: 'pids.max reads "max", asked for 9',
+    });
+  });
 });

@@ -10,6 +10,7 @@ import {
 import { z } from "zod";
 import { DrumsError, EXIT } from "../errors.js";
 import type { Home } from "../home.js";
+import { assertLimitsAvailable } from "../session/limits.js";
 import { type SessionSpec, sessionSpecSchema } from "../session/record.js";
 import { layerDigests } from "./layer-digest.js";
 import { fromPlace, type PlaceGround, withPlaces } from "./places.js";
@@ -37,15 +38,17 @@ const checkpointSessionSchema = sessionSpecSchema.extend({
 
 /**
  * Reads a checkpoint and refuses one that this CRIU, or its layers as they are now, could not restore.
- * @throws DrumsError NO_CHECKPOINT; CriuError CRIU_VERSION_MISMATCH, LAYER_CHANGED, LIMIT_TOO_LOW,
+ * @throws DrumsError NO_CHECKPOINT, LIMITS_UNAVAILABLE; CriuError CRIU_VERSION_MISMATCH, LAYER_CHANGED, LIMIT_TOO_LOW,
  *   MANIFEST_INVALID
  */
 export async function loadCheckpoint(
   home: Home,
   name: string,
-  { criu }: { readonly criu: Criu },
+  { criu, allowUnlimited }: { readonly criu: Criu; readonly allowUnlimited?: boolean },
 ): Promise<LoadedCheckpoint> {
-  const { folder, manifest, spec, origin } = await openCheckpoint(home, name);
+  const { folder, manifest, spec: saved, origin } = await openCheckpoint(home, name);
+  const spec = allowUnlimited ? { ...saved, allowUnlimited } : saved;
+  await assertLimitsAvailable(spec);
   const layers = await layerDigests(spec, { known: folder.digests });
   assertRestorable(manifest, {
     criu,

@@ -1,6 +1,7 @@
 import { NsexecError, type PortRequest, type ProfileName, parsePublish } from "@drums/nsexec";
-import { InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { messageOf } from "../errors.js";
+import type { LimitRequest } from "../session/limits.js";
 
 /** Parses an option that counts something: a whole number from 0. */
 export function countOption(text: string): number {
@@ -33,6 +34,65 @@ export function sizeOption(text: string): number {
   if (number !== undefined && unit !== undefined)
     return Number(number) * UNITS[unit.toLowerCase() as keyof typeof UNITS];
   throw new InvalidArgumentError("give a number and a unit, such as 512m or 8g.");
+}
+
+/** Parses an option in processors' worth of time: `1.5`. */
+export function cpusOption(text: string): number {
+  if (/^\d{1,4}(\.\d{1,3})?$/.test(text) && Number(text) >= 0.01) return Number(text);
+  throw new InvalidArgumentError("give a number of processors from 0.01, such as 1.5.");
+}
+
+/** Parses a bound that is at least one. */
+export function boundOption(text: string): number {
+  const number = countOption(text);
+  if (number > 0) return number;
+  throw new InvalidArgumentError("give a whole number from 1.");
+}
+
+/** What {@link withLimitOptions} parses to. */
+export interface LimitChoice {
+  readonly memoryMax?: number;
+  readonly cpuMax?: number;
+  readonly pidsMax?: number;
+  readonly allowUnlimited?: boolean;
+}
+
+/** `--memory-max`, `--cpu-max`, `--pids-max` and `--allow-unlimited`: what a session's cgroup may use. */
+export function withLimitOptions(command: Command): Command {
+  return command
+    .option(
+      "--memory-max <size>",
+      "the most memory that the session may hold, and each sibling; its swap is 0",
+      sizeOption,
+    )
+    .option(
+      "--cpu-max <processors>",
+      "the most processor time that it may take, such as 1.5 processors",
+      cpusOption,
+    )
+    .option("--pids-max <count>", "the most processes and threads that it may have", boundOption)
+    .addOption(allowUnlimitedOption());
+}
+
+/** `--allow-unlimited`: run where limits cannot be in force. */
+export function allowUnlimitedOption(): Option {
+  return new Option(
+    "--allow-unlimited",
+    "run without those limits that this machine cannot put in force, instead of refusing",
+  );
+}
+
+/** The request that limit options stand for. */
+export function limitRequest({ memoryMax, cpuMax, pidsMax, allowUnlimited }: LimitChoice): LimitRequest {
+  const limits = {
+    ...(memoryMax !== undefined && { memoryMaxBytes: memoryMax }),
+    ...(cpuMax !== undefined && { cpus: cpuMax }),
+    ...(pidsMax !== undefined && { pidsMax }),
+  };
+  return {
+    ...(Object.keys(limits).length > 0 && { limits }),
+    ...(allowUnlimited && { allowUnlimited }),
+  };
 }
 
 /** What {@link profileOption} parses to. */

@@ -5,7 +5,7 @@ import { forkCheckpoint } from "../fork/fork.js";
 import { portLines } from "../render/ports.js";
 import { durationText } from "../render/style.js";
 import { type CommandContext, type CommonOptions, withCommonOptions } from "./_context.js";
-import { countOption, insidePathOption } from "./_options.js";
+import { allowUnlimitedOption, countOption, insidePathOption } from "./_options.js";
 
 import { sweep } from "./_sweep.js";
 
@@ -15,6 +15,7 @@ interface ForkFlags extends CommonOptions {
   readonly onFork?: string;
   readonly onForkAs: "root" | "user";
   readonly wait?: boolean;
+  readonly allowUnlimited?: boolean;
 }
 
 /** `drums fork C --count N`: independent siblings, each proven usable before it is reported. */
@@ -37,10 +38,14 @@ export function registerFork(program: Command, context: CommandContext): void {
       "a program of the session that each runs first; if it fails, so does that sibling",
       insidePathOption,
     )
-    .addOption(new Option("--on-fork-as <who>", "who runs it").choices(["root", "user"]).default("root"));
+    .addOption(new Option("--on-fork-as <who>", "who runs it").choices(["root", "user"]).default("root"))
+    .addOption(allowUnlimitedOption());
   command.option("--wait", "more than fit: make those that do now, and the rest as room comes");
   withCommonOptions(command).action(
-    (name: string, { count, identity, onFork, onForkAs, wait = false, ...flags }: ForkFlags) =>
+    (
+      name: string,
+      { count, identity, onFork, onForkAs, wait = false, allowUnlimited, ...flags }: ForkFlags,
+    ) =>
       context.run(flags, async ({ home, progress, signal }) => {
         await sweep(home, progress);
         const criu = await criuFor(home, progress);
@@ -50,6 +55,7 @@ export function registerFork(program: Command, context: CommandContext): void {
             {
               checkpoint: name,
               count,
+              ...(allowUnlimited && { allowUnlimited }),
               identity,
               onFork: onFork === undefined ? undefined : { path: onFork, as: onForkAs },
             },

@@ -7,13 +7,20 @@ import type { ProbeOutcome } from "../probe/close.js";
 import { runProbe } from "../probe/run.js";
 import { desktopNames, findDesktop } from "../recipes/index.js";
 import { renderClaims, renderParity, type TableOptions } from "../render/claims.js";
-import { exitCodeOf } from "../render/error.js";
+import { exitCodeOf, renderError } from "../render/error.js";
 import { type CommandContext, type CommonOptions, withCommonOptions } from "./_context.js";
-import { countOption, type ProfileChoice, profileOption } from "./_options.js";
+import {
+  countOption,
+  type LimitChoice,
+  limitRequest,
+  type ProfileChoice,
+  profileOption,
+  withLimitOptions,
+} from "./_options.js";
 
 import { sweep } from "./_sweep.js";
 
-interface ProbeFlags extends CommonOptions, ProfileChoice {
+interface ProbeFlags extends CommonOptions, ProfileChoice, LimitChoice {
   readonly image: string;
   readonly sha256?: string;
   readonly desktop: string;
@@ -34,6 +41,7 @@ export function registerProbe(program: Command, context: CommandContext): void {
     .option("--siblings <count>", "how many to restore at the same time", countOption, 3)
     .addOption(profileOption())
     .option("--out <dir>", "the run's folder (default: a new one under DRUMS_HOME/evidence)");
+  withLimitOptions(command);
   withCommonOptions(command).action((flags: ProbeFlags) =>
     context.run(flags, async ({ home, progress, signal }) => {
       await createHome(home);
@@ -48,6 +56,7 @@ export function registerProbe(program: Command, context: CommandContext): void {
           application: flags.application,
           siblings: flags.siblings,
           profile: flags.profile,
+          ...limitRequest(flags),
           out: flags.out ?? join(home.evidence, runName(flags.desktop)),
         },
         { criu: async () => criu, onStep: progress.onStep, signal },
@@ -94,7 +103,7 @@ function renderOutcome(
     renderClaims(claims, table),
     "differs from the image's own machine:",
     renderParity(parity, table),
-    ...failures.map((failure) => table.paint("red", `ended by: ${messageOf(failure)}`)),
+    ...failures.map((failure) => `ended by ${renderError(failure, table.paint).trimEnd()}`),
     ...(sheet === undefined ? [] : [`picture sheet: ${sheet}`]),
     `evidence: ${evidence}`,
     "",

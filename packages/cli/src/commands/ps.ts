@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { type CheckpointSummary, summariseCheckpoints } from "../checkpoint/list.js";
 import { networkCell } from "../render/ports.js";
+import { bytesText } from "../render/style.js";
 import { renderTable } from "../render/table.js";
 import { listSessions, type SessionSummary } from "../session/list.js";
 import { type CommandContext, type CommonOptions, withCommonOptions } from "./_context.js";
@@ -23,18 +24,27 @@ export function registerPs(program: Command, context: CommandContext): void {
 function sessionTable(sessions: readonly SessionSummary[]): string {
   if (sessions.length === 0) return "no sessions\n";
   return renderTable(
-    ["SESSION", "STATE", "DESKTOP", "PROFILE", "PROCESSES", "NETWORK", "CREATED", "OF CHECKPOINT"],
+    ["SESSION", "STATE", "DESKTOP", "PROFILE", "PROCESSES", "MEMORY", "NETWORK", "CREATED", "OF CHECKPOINT"],
     sessions.map((session) => [
       session.id,
       session.standing,
       session.desktop,
       session.profile,
       String(session.processes),
+      memoryCell(session),
       networkCell(session.network, session.ports),
       session.createdAt,
       session.checkpoint ?? "",
     ]),
   );
+}
+
+/** What it holds of what it may hold, and what the limit has cost it. */
+function memoryCell({ usage, limits }: SessionSummary): string {
+  if (usage?.memoryBytes === undefined) return "";
+  const bound = limits?.memoryMaxBytes;
+  const kills = usage.oomKills ? `, ${usage.oomKills} killed for it` : "";
+  return `${bytesText(usage.memoryBytes)}${bound === undefined ? "" : ` of ${bytesText(bound)}`}${kills}`;
 }
 
 function checkpointTable(checkpoints: readonly CheckpointSummary[]): string {

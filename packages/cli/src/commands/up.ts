@@ -13,11 +13,19 @@ import {
   type CommonOptions,
   withCommonOptions,
 } from "./_context.js";
-import { type ProfileChoice, profileOption, publishOption, sizeOption } from "./_options.js";
+import {
+  type LimitChoice,
+  limitRequest,
+  type ProfileChoice,
+  profileOption,
+  publishOption,
+  sizeOption,
+  withLimitOptions,
+} from "./_options.js";
 
 import { sweep } from "./_sweep.js";
 
-interface UpFlags extends CommonOptions, ProfileChoice {
+interface UpFlags extends CommonOptions, ProfileChoice, LimitChoice {
   readonly image: string;
   readonly sha256?: string;
   readonly desktop: string;
@@ -54,6 +62,7 @@ export function registerUp(program: Command, context: CommandContext): void {
       publishOption,
     )
     .option("--plan", "print what would be mounted, given up and run, and start nothing");
+  withLimitOptions(command);
   withCommonOptions(command).action((flags: UpFlags) =>
     context.run(flags, async ({ home, progress, signal }) => {
       if (flags.publish !== undefined && flags.net === "none") throw publishNeedsNat();
@@ -67,6 +76,7 @@ export function registerUp(program: Command, context: CommandContext): void {
         sudo: flags.sudo ?? false,
         upperBytes: flags.upperSize,
         network: flags.net,
+        ...limitRequest(flags),
         ...(flags.publish && { publish: flags.publish }),
       };
       const options = { step: progress.step, signal };

@@ -31,6 +31,8 @@ export interface UsableSibling {
 export interface ForkRequest extends IdentityOptions {
   readonly checkpoint: string;
   readonly count: number;
+  /** Fork where the checkpoint's limits cannot be in force. Default: what the session was told. */
+  readonly allowUnlimited?: boolean;
 }
 
 /** How a fork is run. */
@@ -55,10 +57,10 @@ const SETTLE_MS = 20;
  */
 export async function forkCheckpoint(
   home: Home,
-  { checkpoint: name, count, ...identity }: ForkRequest,
+  { checkpoint: name, count, allowUnlimited, ...identity }: ForkRequest,
   { criu, onUsable, wait = false, machine = thisMachine, signal }: ForkOptions,
 ): Promise<{ readonly siblings: UsableSibling[]; readonly failures: unknown[] }> {
-  const checkpoint = await loadCheckpoint(home, name, { criu });
+  const checkpoint = await loadCheckpoint(home, name, { criu, ...(allowUnlimited && { allowUnlimited }) });
   const needs = await siblingNeeds(checkpoint);
   const capacity = () => capacityOf(needs, { home: home.path, machine });
   if (!wait) assertFits(capacity(), { checkpoint: name, count });

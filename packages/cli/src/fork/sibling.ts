@@ -10,13 +10,15 @@ import { kernelCacheFor } from "../criu.js";
 import { DrumsError } from "../errors.js";
 import { monotonicMs } from "../evidence/clock.js";
 import type { Home } from "../home.js";
+import { refusal } from "../session/boot/handshake.js";
 import { sessionPlan } from "../session/boot/plan.js";
 import { type IdentityOptions, newLineage, reintroduce } from "../session/clone-identity.js";
 import type { FrameParser } from "../session/frame-parser.js";
 import { createSessionGroup } from "../session/group.js";
 import { identify } from "../session/identity.js";
+import { checkLimits } from "../session/limits.js";
 import { type LiveSession, openSession } from "../session/open.js";
-import type { SessionRecord } from "../session/record.js";
+import type { SessionRecord, SessionSpec } from "../session/record.js";
 import { removeSession } from "../session/remove.js";
 import { createSessionFolder, type SessionFolder } from "../session/store.js";
 import { type RestoreStages, restoreStages } from "./stages.js";
@@ -78,7 +80,7 @@ export async function restoreSibling(
       ...(network && { network }),
     };
     await folder.write(restoredRecord);
-    await checkSibling(folder, { pid, group: restored.group });
+    await checkSibling(folder, { pid, group: restored.group, spec: record.spec });
     const live = await openSession({ ...restoredRecord, state: "running" }, { ...(frames && { frames }) });
     const fresh = await reintroduce(live, identity).catch((error: unknown) => {
       live.close();
@@ -120,7 +122,7 @@ async function restoreInto(
   { criu, signal, stages }: RestoreSiblingOptions & { readonly stages: RestoreStages },
 ) {
   const root = await mountRoot({ image: spec.image.path, stateDir: home.path, holder: folder.id });
-  const group = await createSessionGroup(folder);
+  const group = await createSessionGroup(folder, spec);
   const { plan, externals } = await sessionPlan({ spec, folder, root }, { scratch: RESTORE_SCRATCH });
   const cache = await kernelCacheFor(home, criu);
   const cgroupFd = group?.openFd();
@@ -145,15 +147,21 @@ async function restoreInto(
   }
 }
 
-/** What the host sees of the restored tree: the overlay that was asked for, and the cgroup that it was born in. */
+/** What the host sees of the restored tree: the overlay and limits that were asked for, the cgroup that it was born in. */
 async function checkSibling(
   folder: SessionFolder,
-  { pid, group }: { readonly pid: number; readonly group: Group | undefined },
+  {
+    pid,
+    group,
+    spec,
+  }: { readonly pid: number; readonly group: Group | undefined; readonly spec: SessionSpec },
 ): Promise<void> {
   const overlay = verifyOverlay(await readMountinfo(pid), "/", { upper: folder.upper });
   if (!overlay.ok) throw refused(folder, overlay.detail);
   if (group !== undefined && !group.procs().includes(pid))
     throw refused(folder, `${group.path}/cgroup.procs does not list its init ${pid}`);
+  const broken = refusal(await checkLimits(group, spec));
+  if (broken !== undefined) throw refused(folder, broken);
 }
 
 function refused({ id }: SessionFolder, why: string): DrumsError {

@@ -11,6 +11,7 @@ import type { Sibling } from "../fork/sibling.js";
 import type { Home } from "../home.js";
 import { collectPreflight } from "../preflight/index.js";
 import type { ApplicationRecipe, DesktopRecipe } from "../recipes/types.js";
+import { assertLimitsAvailable } from "../session/limits.js";
 import type { LiveSession } from "../session/open.js";
 import { findResidue } from "../session/residue.js";
 import { upSession } from "../session/up.js";
@@ -123,6 +124,7 @@ export class Course {
   async #preflight(): Promise<void> {
     const items = await collectPreflight({ home: this.#home, siblings: this.#request.siblings });
     await this.#attempt.record("preflight.json", { items });
+    await assertLimitsAvailable(this.#request);
     const blockers = items.filter(({ status }) => status === "blocker");
     if (blockers.length === 0) return;
     throw new DrumsError({

@@ -4,12 +4,13 @@ import type { RunFacts } from "../evidence/writer.js";
 import { openEvidence } from "../evidence/writer.js";
 import type { Home } from "../home.js";
 import { findApplication, findDesktop } from "../recipes/index.js";
+import type { LimitRequest } from "../session/limits.js";
 import { VERSION } from "../version.js";
 import { closeAttempt, type ProbeOutcome } from "./close.js";
 import { Course } from "./course.js";
 
 /** What is asked of a probe. */
-export interface ProbeRequest {
+export interface ProbeRequest extends LimitRequest {
   readonly image: string;
   readonly expectedSha256: string | undefined;
   readonly desktop: string;

@@ -2,9 +2,11 @@ import type { PublishedPort } from "@drums/nsexec";
 import { listPidNamespace } from "@drums/nsexec/proc";
 import type { Home } from "../home.js";
 import { type SessionStanding, standingOf } from "./gc.js";
+import type { SessionLimits } from "./limits.js";
 import { type NetworkStanding, networkStanding } from "./network.js";
 import type { SessionRecord } from "./record.js";
 import { listSessionIds, sessionFolder } from "./store.js";
+import { type SessionUsage, sessionUsage } from "./usage.js";
 
 /** A line of `drums ps`. */
 export interface SessionSummary {
@@ -24,6 +26,9 @@ export interface SessionSummary {
   readonly generation: number;
   /** Of a sibling: the checkpoint that it was restored from. */
   readonly checkpoint: string | undefined;
+  readonly limits: SessionLimits | undefined;
+  /** Of a running session with a cgroup. */
+  readonly usage: SessionUsage | undefined;
 }
 
 /** All sessions of a home, the oldest first. A folder whose record cannot be read is left to `drums gc`. */
@@ -57,6 +62,8 @@ async function summarise(record: SessionRecord): Promise<SessionSummary> {
     hostname: record.spec.hostname,
     generation: record.lineage?.generation ?? 0,
     checkpoint: record.checkpoint,
+    limits: record.spec.limits,
+    usage: standing === "running" ? await sessionUsage(record) : undefined,
   };
 }
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { identitySchema } from "./identity.js";
+import { sessionLimitsSchema } from "./limits.js";
 
 const layerSchema = z.object({
   /** What the layer is: a dumped upper, the X server's package, our init. */
@@ -21,6 +22,10 @@ export const sessionSpecSchema = z.object({
   hostname: z.string(),
   /** The most that the upper holds; absent is as much as the disk. */
   upperBytes: z.number().int().positive().optional(),
+  /** What its cgroup may use; absent is no limit. */
+  limits: sessionLimitsSchema.optional(),
+  /** It may live where its limits cannot be in force; absent is no. */
+  allowUnlimited: z.boolean().optional(),
   /** The greatest pid inside; absent where the kernel has one for all. */
   pidMax: z.number().int().optional(),
   /** Setuid files work inside, sudo's among them; absent is no. */

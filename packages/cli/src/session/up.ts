@@ -25,6 +25,7 @@ import { introduce, newLineage } from "./clone-identity.js";
 import { createSessionGroup } from "./group.js";
 import { nextIdBase } from "./id-range.js";
 import { identify } from "./identity.js";
+import { assertLimitsAvailable, type LimitRequest } from "./limits.js";
 import { connectNetwork } from "./network.js";
 import { type LiveSession, openSession } from "./open.js";
 import type { SessionLayer, SessionRecord, SessionSpec } from "./record.js";
@@ -32,7 +33,7 @@ import { removeSession } from "./remove.js";
 import { createSessionFolder, type SessionFolder } from "./store.js";
 
 /** What is asked of a new session. */
-export interface UpRequest {
+export interface UpRequest extends LimitRequest {
   /** Path of the image file. */
   readonly image: string;
   /** The sha256 that the image must have; without one it is computed and recorded. */
@@ -104,6 +105,7 @@ export async function planSession(
 async function beginBoot(home: Home, request: UpRequest, options: UpOptions) {
   const { step = quietly, observe = {}, signal } = options;
   const desktop = findDesktop(request.desktop);
+  await assertLimitsAvailable(request);
   const image = await step("image", () => pinImage(home, request, observe));
   const folder = await createSessionFolder(home, desktop.name);
   return { boot: new Boot(home, folder, desktop, { step, observe, signal }), image, folder };
@@ -144,10 +146,9 @@ class Boot {
     this.#options = options;
   }
 
-  async firstRecord(
-    { path, sha256 }: VerifiedImage,
-    { profile = "hardened", sudo = false, upperBytes, network = "none", publish = [] }: UpRequest,
-  ): Promise<SessionRecord> {
+  async firstRecord({ path, sha256 }: VerifiedImage, request: UpRequest): Promise<SessionRecord> {
+    const { profile = "hardened", sudo = false, network = "none", publish = [] } = request;
+    const { upperBytes, limits, allowUnlimited } = request;
     const record: SessionRecord = {
       version: 1,
       id: this.#folder.id,
@@ -163,6 +164,8 @@ class Boot {
         ...(hasOwnPidMax() && { pidMax: SESSION_PID_MAX }),
         ...(sudo && { sudo }),
         ...(upperBytes !== undefined && { upperBytes }),
+        ...(limits && { limits }),
+        ...(allowUnlimited && { allowUnlimited }),
         network,
         publish: publish.map(({ guestPort }) => guestPort),
         ...(profile === "hardened" && { idBase: await nextIdBase(this.#home) }),
@@ -235,7 +238,7 @@ class Boot {
 
   async #boot(record: SessionRecord, root: MountedRoot): Promise<SessionRecord> {
     const { observe } = this.#options;
-    const group = await createSessionGroup(this.#folder);
+    const group = await createSessionGroup(this.#folder, record.spec);
     const handshake = await launchInit({ spec: record.spec, folder: this.#folder, root, group }, observe);
     const booted: SessionRecord = {
       ...record,

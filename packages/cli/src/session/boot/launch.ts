@@ -6,6 +6,7 @@ import { parseMountinfo, readNamespaces } from "@drums/nsexec/proc";
 import { verifyOverlay } from "@drums/rootfs";
 import { DrumsError } from "../../errors.js";
 import { monotonicMs } from "../../evidence/clock.js";
+import { checkLimits } from "../limits.js";
 import { checkHandshake, checkPidMax, refusal } from "./handshake.js";
 import { type PlanInput, sessionPlan } from "./plan.js";
 import type { BootObserver, Handshake } from "./steps.js";
@@ -41,7 +42,7 @@ export async function launchInit(input: LaunchInput, observe: BootObserver = {})
 }
 
 async function shake(
-  { group, folder }: LaunchInput,
+  { group, folder, spec }: LaunchInput,
   { namespaces: asked, pidMax }: LaunchPlan,
   pending: PendingSession,
 ): Promise<Omit<Handshake, "goMs" | "reportedMs" | "externals">> {
@@ -53,6 +54,7 @@ async function shake(
   const facts = { report, outside: { mountinfo, namespaces }, host: await readNamespaces("self"), asked };
   const checks = [
     ...(membership?.checks.map((check) => ({ ...check, name: `cgroup: ${check.name}` })) ?? []),
+    ...(await checkLimits(group, spec)),
     ...checkHandshake(facts),
     checkPidMax(pidMax, report.pidMax),
     { name: "overlay options", ok: overlay.ok, detail: overlay.detail },
