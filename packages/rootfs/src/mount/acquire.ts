@@ -66,14 +66,14 @@ export async function acquireRoot(
 
 type Mounted = Pick<
   RootRecord,
-  "way" | "passedOver" | "device" | "daemon" | "partition" | "journalReplayed" | "uuid"
+  "way" | "passedOver" | "device" | "daemon" | "server" | "partition" | "journalReplayed" | "uuid"
 >;
 
 async function mountByFirstWay(context: RootContext, source: RootSource): Promise<Mounted> {
   const { system, folder, timeoutMs, way: forced } = context;
   const passedOver: PassedOver[] = [];
   for (const way of forced ? [forced] : WAYS) {
-    const probed = await probeWay(way, source, system);
+    const probed = await probeWay(way, source, { system, folder });
     const result = probed ?? (await tryWay(context, way, source));
     if (typeof result !== "string") return { ...result, way, passedOver };
     passedOver.push({ way, reason: result });
@@ -131,8 +131,10 @@ async function expose(
   node: BlockNode,
 ) {
   const { system, folder, journal, partition: index } = context;
-  if (way === "nbd" || way === "fuse-export")
+  if (way !== "erofs-file" && way !== "raw-loop")
     await journal.acquire({ kind: "process", id: folder.disk, pidFile: folder.pidFile });
+  if (way === "nbd-fuse")
+    await journal.acquire({ kind: "process", id: folder.socket, pidFile: folder.serverPidFile });
   const exposed = await exposeDisk(way, system, folder, { image: source.path, node, writable: false });
   const choice = await chooseRoot(exposed.disk, {
     bytes: source.virtualBytes,
@@ -143,7 +145,7 @@ async function expose(
 
 async function mountChoice(
   { system, folder, journal }: RootContext,
-  { disk, daemon, choice }: Exposed,
+  { disk, daemon, server, choice }: Exposed,
   replayed: boolean,
 ) {
   const { partition } = choice;
@@ -151,6 +153,7 @@ async function mountChoice(
   return {
     device,
     ...(daemon ? { daemon } : {}),
+    ...(server ? { server } : {}),
     partition: describePartition(choice),
     journalReplayed: replayed,
     uuid: partition.filesystem?.uuid ?? "",

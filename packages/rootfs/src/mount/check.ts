@@ -2,6 +2,7 @@ import { readMountinfo } from "@drums/nsexec/proc";
 import { RootfsError } from "../errors.js";
 import { isAlive } from "./daemon.js";
 import type { RootFacts } from "./mounted-root.js";
+import type { Way } from "./record.js";
 
 /**
  * Says whether a mounted root can still be read: its daemon, told from a later process by its start
@@ -10,9 +11,8 @@ import type { RootFacts } from "./mounted-root.js";
  * @throws RootfsError DAEMON_LOST, NO_SUCH_ROOT
  */
 export async function checkRoot(root: RootFacts): Promise<void> {
-  const { daemonPid, daemonStartTime } = root;
-  if (daemonPid !== undefined && daemonStartTime !== undefined)
-    if (!(await isAlive({ pid: daemonPid, startTime: daemonStartTime }))) throw daemonLost(root);
+  for (const { program, pid, startTime } of processesOf(root))
+    if (!(await isAlive({ pid, startTime }))) throw daemonLost(root, { program, pid });
   const mounts = await readMountinfo("self");
   if (mounts.some(({ mountPoint }) => mountPoint === root.path)) return;
   throw new RootfsError("NO_SUCH_ROOT", `the root of ${root.image} is no longer mounted at ${root.path}`, {
@@ -21,15 +21,32 @@ export async function checkRoot(root: RootFacts): Promise<void> {
   });
 }
 
-function daemonLost({ image, path, way, daemonPid }: RootFacts): RootfsError {
-  const program = way === "nbd" ? "qemu-nbd" : "qemu-storage-daemon";
+const DAEMONS: Partial<Record<Way, string>> = {
+  nbd: "qemu-nbd",
+  "fuse-export": "qemu-storage-daemon",
+  "nbd-fuse": "nbdfuse",
+};
+
+function processesOf({ way, daemonPid, daemonStartTime, serverPid, serverStartTime }: RootFacts) {
+  return [
+    { program: DAEMONS[way] ?? way, pid: daemonPid, startTime: daemonStartTime },
+    { program: "qemu-nbd", pid: serverPid, startTime: serverStartTime },
+  ].flatMap(({ program, pid, startTime }) =>
+    pid === undefined || startTime === undefined ? [] : [{ program, pid, startTime }],
+  );
+}
+
+function daemonLost(
+  { image, path }: RootFacts,
+  { program, pid }: { readonly program: string; readonly pid: number },
+): RootfsError {
   return new RootfsError(
     "DAEMON_LOST",
-    `${program} (pid ${daemonPid}), which serves ${image}, has died; sessions on it read EIO`,
+    `${program} (pid ${pid}), which serves ${image}, has died; sessions on it read EIO`,
     {
       path,
       hint: "End the sessions on this root and start them anew: the next mountRoot mends the export. The kernel's log tells of an OOM kill.",
-      facts: { daemonPid },
+      facts: { pid },
     },
   );
 }

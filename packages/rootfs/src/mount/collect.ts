@@ -58,11 +58,11 @@ export async function collectRoots(options: CollectOptions): Promise<Collection>
   });
   return { removed, kept, failed };
 
-  async function keep(folder: RootFolder, record: RootRecord, alive: ReadonlySet<string>) {
-    const holders = record.holders.filter((name) => alive.has(name));
+  async function keep(folder: RootFolder, record: RootRecord, live: ReadonlySet<string>) {
+    const holders = record.holders.filter((name) => live.has(name));
     if (holders.length < record.holders.length) await writeRecord(system, folder, { ...record, holders });
-    const lost = record.daemon !== undefined && !(await isAlive(record.daemon));
-    return { id: folder.id, holders, lost };
+    const alive = await Promise.all([record.daemon, record.server].map((one) => !one || isAlive(one)));
+    return { id: folder.id, holders, lost: alive.includes(false) };
   }
 }
 

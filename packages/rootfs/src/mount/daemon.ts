@@ -6,7 +6,7 @@ import type { RootFolder } from "./layout.js";
 import type { RootSystem } from "./system.js";
 
 /** What works on a root's folder: its daemons, and the short programs of a replay, which outlive a killed owner. */
-const PROGRAMS = new Set(["qemu-storage-daemon", "qemu-nbd", "qemu-img", "e2fsck"]);
+const PROGRAMS = new Set(["qemu-storage-daemon", "qemu-nbd", "nbdfuse", "qemu-img", "e2fsck"]);
 
 /** A process, told from a later one with the same pid by its start time in clock ticks. */
 export interface DaemonIdentity {
@@ -14,24 +14,38 @@ export interface DaemonIdentity {
   readonly startTime: string;
 }
 
+/** How a daemon is started that writes its pid file once it serves. */
+export interface DaemonCommand {
+  readonly file: string;
+  readonly argv: readonly string[];
+  /** Default: the folder's `pidFile`. */
+  readonly pidFile?: string;
+  /** It does not put itself into the background. Default false, as QEMU's. */
+  readonly foreground?: boolean;
+}
+
 /**
- * Starts a daemon of QEMU's that puts itself into the background once it serves, writing its pid file.
- * It outlives this process.
+ * Starts a daemon and waits until it serves. It outlives this process.
  *
  * @throws RootfsError DAEMON_FAILED with the program's own words
  */
 export async function startDaemon(
   system: RootSystem,
   folder: RootFolder,
-  command: { readonly file: string; readonly argv: readonly string[] },
+  command: DaemonCommand,
 ): Promise<DaemonIdentity> {
+  const { file, argv, pidFile = folder.pidFile, foreground = false } = command;
   try {
-    await system.run(command.file, command.argv);
-    const pid = Number((await readFile(folder.pidFile, "utf8")).trim());
+    if (foreground) {
+      // Such a one leaves its pid file behind, which would tell that it serves before it does.
+      await system.removeFile(pidFile);
+      await system.startDetached(file, argv, { pidFile, log: folder.log });
+    } else await system.run(file, argv);
+    const pid = Number((await readFile(pidFile, "utf8")).trim());
     return { pid, startTime: String(await readStartTime(pid)) };
   } catch (cause) {
     const words = String((cause as { stderr?: unknown }).stderr ?? "").trim() || reasonOf(cause);
-    throw new RootfsError("DAEMON_FAILED", `${command.file} did not come up: ${words}`, {
+    throw new RootfsError("DAEMON_FAILED", `${file} did not come up: ${words}`, {
       path: folder.disk,
       hint: hintFor(words, cause),
       cause,
@@ -41,7 +55,7 @@ export async function startDaemon(
 
 function hintFor(words: string, cause: unknown): string {
   if (systemCode(cause) === "ENOENT")
-    return "Install qemu-system-common (storage daemon) and qemu-utils (qemu-nbd).";
+    return "Install qemu-system-common (storage daemon), qemu-utils (qemu-nbd) or libnbd-bin (nbdfuse).";
   if (/lock/i.test(words))
     return "Another program, such as a virtual machine, writes to the image: shut it down.";
   return "Its own words say what it misses; `drums preflight` checks /dev/fuse and the programs.";

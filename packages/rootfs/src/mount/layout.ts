@@ -15,6 +15,11 @@ export interface RootFolder {
   /** The qcow2 that a journal is replayed into. */
   readonly replay: string;
   readonly pidFile: string;
+  /** Where qemu-nbd serves nbdfuse, with the pid file of that server. */
+  readonly socket: string;
+  readonly serverPidFile: string;
+  /** What a daemon without a log of its own writes. */
+  readonly log: string;
   readonly record: string;
 }
 
@@ -32,6 +37,9 @@ export function rootFolder(stateDir: string, id: string): RootFolder {
     disk: join(path, "disk"),
     replay: join(path, "replay.qcow2"),
     pidFile: join(path, "daemon.pid"),
+    socket: join(path, "nbd.sock"),
+    serverPidFile: join(path, "server.pid"),
+    log: join(path, "daemon.log"),
     record: join(path, "root.json"),
   };
 }

@@ -32,6 +32,9 @@ export interface RootFacts {
   readonly daemonPid?: number;
   /** Clock ticks since boot, from /proc/PID/stat. */
   readonly daemonStartTime?: string;
+  /** The process behind the daemon that reads the image, where it is another one (`nbd-fuse`). */
+  readonly serverPid?: number;
+  readonly serverStartTime?: string;
   /** A dirty journal was replayed into an overlay; the image itself is as it was. */
   readonly journalReplayed: boolean;
   /** The file system's; "" where it has none. */
@@ -57,6 +60,7 @@ export function factsOf(stateDir: string, record: RootRecord): RootFacts {
     ...(record.partition ? { partition: record.partition } : {}),
     device,
     ...(record.daemon ? { daemonPid: record.daemon.pid, daemonStartTime: record.daemon.startTime } : {}),
+    ...(record.server ? { serverPid: record.server.pid, serverStartTime: record.server.startTime } : {}),
     journalReplayed,
     uuid,
     holders,

@@ -42,11 +42,15 @@ export function nbdArguments(
   node: BlockNode,
   writable: boolean,
 ): string[] {
+  return [`--connect=${device}`, ...serverArguments(folder.pidFile, node, writable)];
+}
+
+/** What qemu-nbd is told wherever it serves. */
+export function serverArguments(pidFile: string, node: BlockNode, writable: boolean): string[] {
   return [
-    `--connect=${device}`,
     ...(writable ? [] : ["--read-only"]),
     "--fork",
-    `--pid-file=${folder.pidFile}`,
+    `--pid-file=${pidFile}`,
     `json:${JSON.stringify(node)}`,
   ];
 }

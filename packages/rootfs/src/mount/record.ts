@@ -3,10 +3,12 @@ import { z } from "zod";
 import { systemCode } from "../errors.js";
 import type { RootFolder } from "./layout.js";
 
-export const waySchema = z.enum(["folder", "erofs-file", "raw-loop", "nbd", "fuse-export"]);
+export const waySchema = z.enum(["folder", "erofs-file", "raw-loop", "nbd", "fuse-export", "nbd-fuse"]);
 
 /** How an image's disk becomes something that the kernel can mount. */
 export type Way = z.infer<typeof waySchema>;
+
+const daemonSchema = z.object({ pid: z.number(), startTime: z.string() });
 
 const partitionSchema = z.object({
   index: z.number(),
@@ -30,7 +32,10 @@ const rootRecordSchema = z.object({
   partition: partitionSchema.optional(),
   /** The block device that is mounted; for a folder the folder. */
   device: z.string().optional(),
-  daemon: z.object({ pid: z.number(), startTime: z.string() }).optional(),
+  /** What serves the disk to the kernel. */
+  daemon: daemonSchema.optional(),
+  /** What serves that daemon, where it is not the one that reads the image. */
+  server: daemonSchema.optional(),
   journalReplayed: z.boolean(),
   uuid: z.string(),
 });

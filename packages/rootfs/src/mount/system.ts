@@ -1,11 +1,14 @@
-import { closeSync } from "node:fs";
-import { access, constants, mkdir, open, rm, rmdir, writeFile } from "node:fs/promises";
+import { type StdioOptions, spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { access, constants, mkdir, open, readFile, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { sys } from "@drums/nsexec";
 import { execa } from "execa";
 import { exists, writeAtomically } from "../files.js";
 
 const PROGRAM_TIMEOUT_MS = 30_000;
+const POLL_MS = 5;
 
 export interface LoopRequest {
   /** The file or block device behind it. */
@@ -40,6 +43,15 @@ export interface RootSystem {
     argv: readonly string[],
     options?: { readonly succeeds: readonly number[] },
   ): Promise<void>;
+  /**
+   * Starts a program that stays in the foreground, in a session of its own, its words going to `log`: it outlives
+   * this process. Resolves when it has written `pidFile`; rejects, with its words as `stderr`, when it ends before.
+   */
+  startDetached(
+    file: string,
+    argv: readonly string[],
+    files: { readonly pidFile: string; readonly log: string },
+  ): Promise<void>;
   writeSysfs(path: string, text: string): Promise<void>;
   attachLoop(request: LoopRequest): Promise<LoopDevice>;
   detachLoop(device: string): Promise<void>;
@@ -60,6 +72,7 @@ export const realSystem: RootSystem = {
   exists,
   onPath: isOnPath,
   run,
+  startDetached,
   writeSysfs: async (path, text) => writeFile(path, text),
   attachLoop,
   detachLoop: async (device) => sys.loopDetach(device),
@@ -73,14 +86,50 @@ async function run(
   argv: readonly string[],
   { succeeds }: { readonly succeeds: readonly number[] } = { succeeds: [0] },
 ): Promise<void> {
-  const env = { LC_ALL: "C", PATH: searchPath().join(delimiter) };
-  const options = { timeout: PROGRAM_TIMEOUT_MS, stdin: "ignore", env } as const;
+  const options = { timeout: PROGRAM_TIMEOUT_MS, stdin: "ignore", env: programEnvironment() } as const;
   try {
     await execa(file, argv, options);
   } catch (error) {
     const { exitCode } = error as { exitCode?: number };
     if (exitCode === undefined || !succeeds.includes(exitCode)) throw error;
   }
+}
+
+async function startDetached(
+  file: string,
+  argv: readonly string[],
+  { pidFile, log }: { readonly pidFile: string; readonly log: string },
+): Promise<void> {
+  const output = openSync(log, "w", 0o600);
+  const stdio: StdioOptions = ["ignore", output, output];
+  const child = spawn(file, argv, { stdio, detached: true, env: programEnvironment() });
+  closeSync(output);
+  child.unref();
+  let failure: unknown;
+  child.once("error", (error) => {
+    failure = error;
+  });
+  const deadline = performance.now() + PROGRAM_TIMEOUT_MS;
+  while (!(await hasContent(pidFile))) {
+    if (failure !== undefined) throw failure;
+    const ended = child.exitCode !== null || child.signalCode !== null;
+    if (ended || performance.now() > deadline)
+      throw Object.assign(new Error(`${file} ${ended ? "ended" : "does not serve"}`), {
+        stderr: await readFile(log, "utf8").catch(() => ""),
+      });
+    await sleep(POLL_MS);
+  }
+}
+
+async function hasContent(path: string): Promise<boolean> {
+  return await stat(path).then(
+    ({ size }) => size > 0,
+    () => false,
+  );
+}
+
+function programEnvironment(): NodeJS.ProcessEnv {
+  return { ...process.env, LC_ALL: "C", PATH: searchPath().join(delimiter) };
 }
 
 /** Root's PATH may lack the folders that hold modprobe, mke2fs and e2fsck. */

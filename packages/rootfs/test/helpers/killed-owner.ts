@@ -30,7 +30,7 @@ interface Death {
 }
 
 /** Calls that are more than one system call, so that there is a "during". */
-const LONG = new Set(["run", "writeRecord", "endProcess"]);
+const LONG = new Set(["run", "startDetached", "writeRecord", "endProcess"]);
 
 /**
  * Kills an owner by SIGKILL after each of its calls on the machine, and during the long ones, a new process each

@@ -44,7 +44,8 @@ export async function daemonsOf(folder: string): Promise<number[]> {
   for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
     const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
     const program = await readlink(`/proc/${pid}/exe`).catch(() => "");
-    if (command.includes(folder) && /qemu-(storage-daemon|nbd)/.test(program)) found.push(Number(pid));
+    if (command.includes(folder) && /\/(qemu-storage-daemon|qemu-nbd|nbdfuse)$/.test(program))
+      found.push(Number(pid));
   }
   return found;
 }
