@@ -33,13 +33,11 @@ const PROGRAMS = [
 export async function tinyRoot(root: string): Promise<void> {
   for (const folder of ["proc", "tmp", "dev", "old", "bin", "usr/bin"])
     await mkdir(join(root, folder), { recursive: true });
-  for (const program of PROGRAMS) {
-    await copyFile(await realpath(program), join(root, program));
-    const { stdout } = await execa("ldd", [program]);
-    for (const [library] of stdout.matchAll(/\/\S+/g)) {
-      await mkdir(join(root, dirname(library)), { recursive: true });
-      await copyFile(await realpath(library), join(root, library));
-    }
+  const { stdout } = await execa("ldd", PROGRAMS);
+  const libraries = [...stdout.matchAll(/^\s.*?(\/\S+) \(0x/gm)].map(([, library = ""]) => library);
+  for (const file of new Set([...PROGRAMS, ...libraries])) {
+    await mkdir(join(root, dirname(file)), { recursive: true });
+    await copyFile(await realpath(file), join(root, file));
   }
 }
 
