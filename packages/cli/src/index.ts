@@ -38,12 +38,25 @@ export { DrumsError, type DrumsErrorFacts, EXIT, type ExitCode } from "./errors.
 export { type Outcome, sealAttempt } from "./evidence/seal.js";
 export { verifyEvidence } from "./evidence/verify.js";
 export { type Attempt, type EvidenceRun, openEvidence, type RunFacts } from "./evidence/writer.js";
-export { type ForkOptions, type ForkRequest, forkCheckpoint, type UsableSibling } from "./fork/fork.js";
+export { type Forked, type ForkOptions, type ForkRequest, forkCheckpoint } from "./fork/fork.js";
 export { type RestoreSiblingOptions, restoreSibling, type Sibling } from "./fork/sibling.js";
+export type { UsableSibling } from "./fork/usable.js";
 export { createHome, DEFAULT_HOME, findHome, type Home, homeAt } from "./home.js";
 export { auditImage, buildImage, type ImageAudit } from "./image/index.js";
 export { type InitLayer, initLayer } from "./layers/init.js";
 export { type XvfbLayer, xvfbLayer } from "./layers/xvfb.js";
+export {
+  type FillOptions,
+  fillPools,
+  poolSize,
+  removePool,
+  setPoolSize,
+  type Taken,
+  type TakeOptions,
+  takeWarm,
+  warmSiblings,
+} from "./pool/index.js";
+export { type PoolSummary, summarisePools } from "./pool/summary.js";
 export { type AreaItem, collectPreflight } from "./preflight/index.js";
 export { openApplication } from "./probe/application.js";
 export type { ProbeOutcome } from "./probe/close.js";

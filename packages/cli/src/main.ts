@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { fileURLToPath } from "node:url";
 import { abortOnSignals } from "./interrupt.js";
 import { runProgram } from "./program.js";
 
@@ -7,7 +8,10 @@ const { stdout, stderr, env } = process;
 for (const stream of [stdout, stderr]) stream.on("error", () => {});
 
 const signal = abortOnSignals(process, stderr);
-const status = await runProgram(process.argv.slice(2), { stdout, stderr, env, signal });
+const status = await runProgram(process.argv.slice(2), {
+  ...{ stdout, stderr, env, signal },
+  script: fileURLToPath(import.meta.url),
+});
 // Pipes are written asynchronously: end only when both have taken everything.
 await Promise.all([stdout, stderr].map((stream) => new Promise((done) => stream.write("", done))));
 process.exit(status);

@@ -18,6 +18,7 @@ import { DrumsError, EXIT } from "../errors.js";
 import { monotonicMs } from "../evidence/clock.js";
 import type { Home } from "../home.js";
 import { isAlive, type ProcessIdentity } from "../session/identity.js";
+import { assertAwake } from "../session/open.js";
 import type { SessionLayer, SessionRecord } from "../session/record.js";
 import { sessionFolder } from "../session/store.js";
 import { toPlace, withPlaces } from "./places.js";
@@ -188,7 +189,9 @@ async function listImages(folder: string): Promise<{ name: string; bytes: number
   return Promise.all(names.map(async (name) => ({ name, bytes: (await stat(join(folder, name))).size })));
 }
 
-async function livingInit({ id, init }: SessionRecord): Promise<ProcessIdentity> {
+async function livingInit(record: SessionRecord): Promise<ProcessIdentity> {
+  const { id, init } = record;
+  assertAwake(record);
   if (init !== undefined && (await isAlive(init))) return init;
   throw new DrumsError({
     code: "SESSION_DEAD",

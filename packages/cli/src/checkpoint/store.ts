@@ -17,6 +17,8 @@ export interface CheckpointFolder {
   readonly layers: string;
   /** What its layers' digests were when they were last read. */
   readonly digests: string;
+  /** How many siblings are kept warm, where there is a pool. */
+  readonly pool: string;
   /** CRIU's log and statistics of the dump. */
   readonly log: string;
   /** Says that the checkpoint is deleted and that its layers alone are kept. */
@@ -112,6 +114,7 @@ function folderAt(name: string, path: string): CheckpointFolder {
     upper: join(path, "upper"),
     layers: join(path, "layers"),
     digests: join(path, "digests.json"),
+    pool: join(path, "pool.json"),
     log: join(path, "dump"),
     deleted: join(path, "deleted.json"),
   };

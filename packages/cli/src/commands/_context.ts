@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import type { Command } from "commander";
 import { EXIT, type ExitCode, isAbort } from "../errors.js";
 import { findHome, type Home } from "../home.js";
@@ -27,6 +28,8 @@ export interface Invocation {
   readonly home: Home;
   readonly isJson: boolean;
   readonly env: NodeJS.ProcessEnv;
+  /** Starts another command in this home that outlives this one. */
+  inBackground(argv: readonly string[]): void;
 }
 
 /** Options that every command has. */
@@ -47,11 +50,13 @@ export interface ContextFacts {
   readonly stderr: Output;
   readonly signal: AbortSignal;
   readonly env: NodeJS.ProcessEnv;
+  /** The script that runs commands, for those that go on in the background. Default: none do. */
+  readonly script?: string;
 }
 
 /** Makes a context. `exitCode()` is the status of what ran last. */
 export function createContext(facts: ContextFacts): CommandContext & { exitCode(): number } {
-  const { stdout, stderr, signal, env } = facts;
+  const { stdout, stderr, signal, env, script } = facts;
   let status: number = EXIT.done;
   return {
     exitCode: () => status,
@@ -60,7 +65,10 @@ export function createContext(facts: ContextFacts): CommandContext & { exitCode(
       const progress = progressOn(stderr, { env });
       try {
         const home = findHome({ home: options.home, env });
-        const result = await body({ signal, progress, home, isJson, env });
+        const result = await body({
+          ...{ signal, progress, home, isJson, env },
+          inBackground: (argv) => startDetached(script, [...argv, "--home", home.path], env),
+        });
         progress.close();
         stdout.write(isJson ? jsonText(result.document) : textOf(result, stdout, env));
         status = result.exitCode ?? EXIT.done;
@@ -80,6 +88,11 @@ export function withCommonOptions(command: Command): Command {
   return command
     .option("--json", "one JSON document on stdout; progress stays on stderr")
     .option("--home <dir>", "where drums keeps its things (default: DRUMS_HOME, or /var/lib/drums)");
+}
+
+function startDetached(script: string | undefined, argv: readonly string[], env: NodeJS.ProcessEnv): void {
+  if (script === undefined) return;
+  spawn(process.execPath, [script, ...argv], { detached: true, stdio: "ignore", cwd: "/", env }).unref();
 }
 
 function textOf({ text }: CommandResult, stdout: Output, env: NodeJS.ProcessEnv): string {

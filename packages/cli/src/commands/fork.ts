@@ -2,12 +2,13 @@ import { type Command, Option } from "commander";
 import { criuFor } from "../criu.js";
 import { EXIT, messageOf } from "../errors.js";
 import { forkCheckpoint } from "../fork/fork.js";
+import type { UsableSibling } from "../fork/usable.js";
 import { portLines } from "../render/ports.js";
 import { durationText } from "../render/style.js";
 import { type CommandContext, type CommonOptions, withCommonOptions } from "./_context.js";
 import { allowUnlimitedOption, countOption, insidePathOption } from "./_options.js";
-
 import { sweep } from "./_sweep.js";
+import { FILL } from "./pool.js";
 
 interface ForkFlags extends CommonOptions {
   readonly count: number;
@@ -46,7 +47,7 @@ export function registerFork(program: Command, context: CommandContext): void {
       name: string,
       { count, identity, onFork, onForkAs, wait = false, allowUnlimited, ...flags }: ForkFlags,
     ) =>
-      context.run(flags, async ({ home, progress, signal }) => {
+      context.run(flags, async ({ home, progress, signal, inBackground }) => {
         await sweep(home, progress);
         const criu = await criuFor(home, progress);
         const forked = await progress.step(`fork of ${name}`, () =>
@@ -62,18 +63,22 @@ export function registerFork(program: Command, context: CommandContext): void {
             { criu, signal, wait, onUsable: ({ id }) => progress.note(id) },
           ),
         );
+        if (forked.siblings.some(({ pooled }) => pooled)) inBackground(FILL);
         const failures = forked.failures.map(messageOf);
         return {
           exitCode: failures.length === 0 ? EXIT.done : EXIT.verdictFailed,
           document: { checkpoint: name, siblings: forked.siblings, failures },
           text: [
-            ...forked.siblings.map(({ id, restoreMs, usableMs, ports }) =>
-              `${id}  restored in ${durationText(restoreMs)}, usable after ${durationText(usableMs)}\n${portLines(ports)}`.trimEnd(),
-            ),
+            ...forked.siblings.map(siblingText),
             ...failures.map((failure) => `failed: ${failure}`),
             "",
           ].join("\n"),
         };
       }),
   );
+}
+
+function siblingText({ id, restoreMs, usableMs, pooled, ports }: UsableSibling): string {
+  const how = pooled ? "taken from the pool" : `restored in ${durationText(restoreMs)}`;
+  return `${id}  ${how}, usable after ${durationText(usableMs)}\n${portLines(ports)}`.trimEnd();
 }

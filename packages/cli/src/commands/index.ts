@@ -7,6 +7,7 @@ import { registerGc } from "./gc.js";
 import { registerImage } from "./image.js";
 import { registerJudge } from "./judge.js";
 import { registerLogs } from "./logs.js";
+import { registerPool } from "./pool.js";
 import { registerPreflight } from "./preflight.js";
 import { registerProbe } from "./probe.js";
 import { registerPs } from "./ps.js";
@@ -30,6 +31,7 @@ export const COMMANDS: readonly Register[] = [
   registerLogs,
   registerCheckpoint,
   registerFork,
+  registerPool,
   registerRm,
   registerGc,
   registerJudge,

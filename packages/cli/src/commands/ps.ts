@@ -1,21 +1,23 @@
 import type { Command } from "commander";
 import { type CheckpointSummary, summariseCheckpoints } from "../checkpoint/list.js";
+import { type PoolSummary, summarisePools } from "../pool/summary.js";
 import { networkCell } from "../render/ports.js";
 import { bytesText } from "../render/style.js";
 import { renderTable } from "../render/table.js";
 import { listSessions, type SessionSummary } from "../session/list.js";
 import { type CommandContext, type CommonOptions, withCommonOptions } from "./_context.js";
 
-/** `drums ps`: sessions and checkpoints of this home. */
+/** `drums ps`: sessions, checkpoints and pools of this home. */
 export function registerPs(program: Command, context: CommandContext): void {
-  const command = program.command("ps").description("list sessions and checkpoints");
+  const command = program.command("ps").description("list sessions, checkpoints and pools");
   withCommonOptions(command).action((flags: CommonOptions) =>
     context.run(flags, async ({ home }) => {
       const sessions = await listSessions(home);
       const checkpoints = await summariseCheckpoints(home);
+      const pools = await summarisePools(home);
       return {
-        document: { sessions, checkpoints },
-        text: `${sessionTable(sessions)}${checkpointTable(checkpoints)}`,
+        document: { sessions, checkpoints, pools },
+        text: `${sessionTable(sessions)}${checkpointTable(checkpoints)}${poolTable(pools)}`,
       };
     }),
   );
@@ -58,5 +60,13 @@ function checkpointTable(checkpoints: readonly CheckpointSummary[]): string {
       `${(bytes / 2 ** 20).toFixed(1)} MiB`,
       createdAt,
     ]),
+  )}`;
+}
+
+function poolTable(pools: readonly PoolSummary[]): string {
+  if (pools.length === 0) return "";
+  return `\n${renderTable(
+    ["POOL OF", "SIZE", "WARM"],
+    pools.map(({ checkpoint, size, warm }) => [checkpoint, String(size), String(warm)]),
   )}`;
 }

@@ -2,11 +2,12 @@ import type { Command } from "commander";
 import { collectDeleted, type RemovedCheckpoint, removeCheckpoint } from "../checkpoint/remove.js";
 import { listCheckpoints } from "../checkpoint/store.js";
 import type { Home } from "../home.js";
+import { removePool } from "../pool/index.js";
 import { removeSession } from "../session/remove.js";
 import { findSession } from "../session/store.js";
 import { type CommandContext, type CommonOptions, withCommonOptions } from "./_context.js";
 
-/** `drums rm NAME…`: sessions and checkpoints, with everything that they hold. */
+/** `drums rm NAME…`: sessions, and checkpoints with their pools, with everything that they hold. */
 export function registerRm(program: Command, context: CommandContext): void {
   const command = program
     .command("rm")
@@ -34,7 +35,10 @@ function removedText({ name, keptFor }: RemovedCheckpoint): string {
 }
 
 async function removeOne(home: Home, name: string): Promise<RemovedCheckpoint> {
-  if ((await listCheckpoints(home)).includes(name)) return removeCheckpoint(home, name);
+  if ((await listCheckpoints(home)).includes(name)) {
+    await removePool(home, name);
+    return removeCheckpoint(home, name);
+  }
   const folder = await findSession(home, name);
   await removeSession(home, folder);
   return { name: folder.id, keptFor: [] };

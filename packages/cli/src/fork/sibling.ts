@@ -18,7 +18,7 @@ import { createSessionGroup } from "../session/group.js";
 import { identify } from "../session/identity.js";
 import { checkLimits } from "../session/limits.js";
 import { type LiveSession, openSession } from "../session/open.js";
-import type { SessionRecord, SessionSpec } from "../session/record.js";
+import type { PoolMembership, SessionRecord, SessionSpec } from "../session/record.js";
 import { removeSession } from "../session/remove.js";
 import { createSessionFolder, type SessionFolder } from "../session/store.js";
 import { type RestoreStages, restoreStages } from "./stages.js";
@@ -44,6 +44,8 @@ export interface Sibling {
 /** How a sibling is restored. */
 export interface RestoreSiblingOptions extends IdentityOptions {
   readonly criu: Criu;
+  /** Of a sibling that is made for a pool; in its record from the first. Default: none. */
+  readonly pool?: PoolMembership;
   /** Shared by siblings, which begin with one picture. Default: one of its own. */
   readonly frames?: FrameParser;
   /** Told of the sibling's folder before anything else of it exists. */
@@ -61,12 +63,12 @@ export interface RestoreSiblingOptions extends IdentityOptions {
 export async function restoreSibling(
   home: Home,
   checkpoint: LoadedCheckpoint,
-  { criu, frames, onCreated, onFailed, signal, ...identity }: RestoreSiblingOptions,
+  { criu, frames, pool, onCreated, onFailed, signal, ...identity }: RestoreSiblingOptions,
 ): Promise<Sibling> {
   const folder = await createSessionFolder(home, checkpoint.spec.desktop);
   onCreated?.(folder);
   try {
-    const record = await firstRecord(folder, checkpoint);
+    const record = await firstRecord(folder, checkpoint, pool);
     assertNotDeleted(home, checkpoint.name);
     const stages = restoreStages(folder, record);
     const restored = await restoreInto(home, folder, checkpoint, { criu, signal, stages });
@@ -99,6 +101,7 @@ export async function restoreSibling(
 async function firstRecord(
   folder: SessionFolder,
   { name, spec, origin }: LoadedCheckpoint,
+  pool: PoolMembership | undefined,
 ): Promise<SessionRecord> {
   const record: SessionRecord = {
     version: 1,
@@ -110,6 +113,7 @@ async function firstRecord(
     externals: [],
     checkpoint: name,
     lineage: newLineage(origin),
+    ...(pool && { pool }),
   };
   await folder.write(record);
   return record;

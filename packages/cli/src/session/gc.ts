@@ -1,13 +1,14 @@
+import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { collectRoots } from "@drums/rootfs";
 import { collectDeleted } from "../checkpoint/remove.js";
-import { collectUnfinished } from "../checkpoint/store.js";
+import { checkpointFolder, collectUnfinished } from "../checkpoint/store.js";
 import { DrumsError, messageOf } from "../errors.js";
 import { livingProcessHolders } from "../holder.js";
 import type { Home } from "../home.js";
 import { collectUnfinishedLayers } from "../layers/store.js";
 import { isAlive } from "./identity.js";
-import type { SessionRecord } from "./record.js";
+import type { PoolMembership, SessionRecord } from "./record.js";
 import { removeSession } from "./remove.js";
 import { listSessionIds, sessionFolder } from "./store.js";
 
@@ -21,13 +22,19 @@ export interface Collected {
   readonly failures: string[];
 }
 
-/** How a session stands. `dead`: its init, or the owner of its boot, is gone, and what is left of it is to be taken down. */
-export type SessionStanding = "booting" | "running" | "dead";
+/** How a session stands. `pooled`: stopped, for a fork to take. `dead`: its init, or the owner of its boot, is gone, and what is left of it is to be taken down. */
+export type SessionStanding = "booting" | "running" | "pooled" | "dead";
 
 /** Tells how a session stands from the processes that its record names, not from the record's own word. */
 export async function standingOf(record: SessionRecord): Promise<SessionStanding> {
   if (record.state === "booting") return (await isAlive(record.owner)) ? "booting" : "dead";
-  return record.init !== undefined && (await isAlive(record.init)) ? "running" : "dead";
+  if (record.init === undefined || !(await isAlive(record.init))) return "dead";
+  return record.pool === undefined ? "running" : poolStanding(record.pool);
+}
+
+/** One that is warm waits for a taker and needs no holder. */
+async function poolStanding({ state, holder }: PoolMembership): Promise<SessionStanding> {
+  return state === "warm" || (await isAlive(holder)) ? "pooled" : "dead";
 }
 
 /**
@@ -74,11 +81,21 @@ const RECORD_GRACE_MS = 30_000;
 async function isLiving(home: Home, id: string): Promise<boolean> {
   const folder = sessionFolder(home, id);
   try {
-    return (await standingOf(await folder.read())) !== "dead";
+    const record = await folder.read();
+    const standing = await standingOf(record);
+    return standing !== "dead" && !(standing === "pooled" && isPoolGone(home, record));
   } catch (error) {
     if (error instanceof DrumsError && error.code === "RECORD_MISSING") return isYoung(folder.path);
     throw error;
   }
+}
+
+/** A pool that was given up while its taker was killed: nobody would take what is left of it. */
+function isPoolGone(home: Home, { checkpoint, pool }: SessionRecord): boolean {
+  return (
+    pool?.state === "warm" &&
+    (checkpoint === undefined || !existsSync(checkpointFolder(home, checkpoint).pool))
+  );
 }
 
 async function isYoung(path: string): Promise<boolean> {

@@ -55,7 +55,7 @@ async function summarise(record: SessionRecord): Promise<SessionSummary> {
     profile,
     image: image.path,
     createdAt: record.createdAt,
-    processes: standing === "running" ? await countProcesses(record) : 0,
+    processes: standing === "running" || standing === "pooled" ? await countProcesses(record) : 0,
     initPid: record.init?.pid,
     network: await networkStanding(record),
     ports: record.network?.ports ?? [],

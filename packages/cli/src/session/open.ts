@@ -36,12 +36,13 @@ export interface LiveSession {
 /**
  * Opens a session whose init lives.
  * @param options.frames  shared by sessions that show the same picture; default one of its own
- * @throws DrumsError SESSION_DEAD where it does not, or where its pid is another process by now
+ * @throws DrumsError SESSION_DEAD where it does not, or where its pid is another process by now; SESSION_POOLED
  */
 export async function openSession(
   record: SessionRecord,
   { frames = new FrameParser() }: { readonly frames?: FrameParser } = {},
 ): Promise<LiveSession> {
+  assertAwake(record);
   if (record.init === undefined) throw dead(record, "its init was never started");
   const { pid, startTime } = record.init;
   const { idBase } = record.spec;
@@ -82,6 +83,17 @@ export async function openSession(
     connectBus: (options = {}) => root.connectStream(INSIDE.bus, { ...options, ...peer }),
     close: () => root.close(),
   };
+}
+
+/** Refuses a sibling that is stopped in a pool: nothing of it answers. @throws DrumsError SESSION_POOLED */
+export function assertAwake({ id, checkpoint, pool }: SessionRecord): void {
+  if (pool?.state !== "warm") return;
+  throw new DrumsError({
+    code: "SESSION_POOLED",
+    exitCode: EXIT.usage,
+    what: `session ${id} is stopped in the pool of ${checkpoint}`,
+    hint: `\`drums fork ${checkpoint}\` takes one from the pool`,
+  });
 }
 
 function dead(record: SessionRecord, why: string, cause?: unknown): DrumsError {

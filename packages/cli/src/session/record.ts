@@ -46,6 +46,16 @@ const networkSchema = z.object({
   confinement: z.array(z.string()),
 });
 
+/** A sibling that is kept in a pool, until a fork takes it. */
+const poolSchema = z.object({
+  /** `filling`: being made; `warm`: stopped and waiting; `taking`: about to be an ordinary sibling. */
+  state: z.enum(["filling", "warm", "taking"]),
+  /** Who fills or takes it: if that one is dead, so is the sibling. */
+  holder: identitySchema,
+  /** Its processes in the order in which they were stopped. */
+  stopped: z.array(identitySchema).default([]),
+});
+
 const lineageSchema = z.object({
   /** 0 where it was booted; one more with each restore on the way to it. */
   generation: z.number().int().nonnegative(),
@@ -74,10 +84,12 @@ export const sessionRecordSchema = z.object({
   /** The checkpoint that this sibling was restored from. */
   checkpoint: z.string().optional(),
   lineage: lineageSchema.optional(),
+  pool: poolSchema.optional(),
 });
 
 export type SessionLayer = z.infer<typeof layerSchema>;
 export type SessionNetwork = z.infer<typeof networkSchema>;
+export type PoolMembership = z.infer<typeof poolSchema>;
 export type Lineage = z.infer<typeof lineageSchema>;
 export type SessionSpec = z.infer<typeof sessionSpecSchema>;
 export type SessionRecord = z.infer<typeof sessionRecordSchema>;

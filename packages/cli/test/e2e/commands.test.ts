@@ -78,7 +78,7 @@ testNeeding(DESKTOP_NEEDS, "up, ps, exec, shot, checkpoint, fork and rm do what 
     expect(again).toMatchObject({ status: 0, document: { failures: [] } });
     expect(await drums(home, "rm", "c2", again.document.siblings[0].id)).toMatchObject({ status: 0 });
     expect(await readdir(home.checkpoints)).toEqual([]);
-    expect((await drums(home, "ps")).document).toEqual({ sessions: [], checkpoints: [] });
+    expect((await drums(home, "ps")).document).toEqual({ sessions: [], checkpoints: [], pools: [] });
     expect(await drums(home, "gc")).toMatchObject({
       status: 0,
       document: { sessions: [], checkpoints: [], roots: [], layers: [], failures: [] },
