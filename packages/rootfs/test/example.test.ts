@@ -2,7 +2,8 @@ import { expect } from "vitest";
 import { testNeeding } from "../../../tools/testing/needs.js";
 import { lookInside } from "../examples/look-inside.js";
 import { makeRootDisk, toQcow2 } from "./helpers/disk.js";
-import { leftOf, rootTree, stateFolder } from "./helpers/mounts.js";
+import { leftOf, rootTree } from "./helpers/mounts.js";
+import { stateFolder } from "./helpers/temp.js";
 
 testNeeding(
   ["root", "fuse", "loop", "program:qemu-storage-daemon", "program:qemu-io", "program:mke2fs"],

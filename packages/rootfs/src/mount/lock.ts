@@ -41,7 +41,8 @@ async function lock(file: FileHandle, path: string, timeoutMs: number): Promise<
   }
 }
 
-function tryLock(fd: number): boolean {
+/** Takes flock(2) of an open file for this process alone; false where somebody has it. */
+export function tryLock(fd: number): boolean {
   try {
     sys.flock(fd, sys.LOCK.EX | sys.LOCK.NB);
     return true;

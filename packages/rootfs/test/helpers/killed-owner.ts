@@ -50,7 +50,8 @@ export async function killAtEachCall(
   }
 }
 
-async function killAt(stateDir: string, act: OwnerAct, death: Death): Promise<string[]> {
+/** Kills one owner, and lets a collection clear what it left. Gives the calls that it made. */
+export async function killAt(stateDir: string, act: OwnerAct, death: Death): Promise<string[]> {
   const { made, signal } = await runOwner(act, death);
   const when = `${death.moment} call ${death.calls}, ${made.at(-1)}`;
   expect(signal, when).toBe(made.length < death.calls ? null : "SIGKILL");

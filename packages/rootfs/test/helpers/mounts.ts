@@ -2,10 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readMountinfo } from "@drums/nsexec/proc";
-import { onTestFinished } from "vitest";
-import { collectRoots } from "../../src/index.js";
 import { listLoops } from "../../src/mount/loop.js";
-import { temporaryFolder } from "./temp.js";
 
 /** A folder tree that looks enough like a root to be told from others. */
 export async function rootTree(folder: string, marker = "inside\n"): Promise<string> {
@@ -14,15 +11,6 @@ export async function rootTree(folder: string, marker = "inside\n"): Promise<str
   await mkdir(join(root, "usr/bin"), { recursive: true });
   await writeFile(join(root, "etc/hostname"), marker);
   return root;
-}
-
-/** A state folder whose roots are taken down when the test is over, however it went. */
-export async function stateFolder(): Promise<string> {
-  const folder = await temporaryFolder();
-  onTestFinished(async () => {
-    await collectRoots({ stateDir: folder, liveHolders: [] });
-  });
-  return folder;
 }
 
 /** What the kernel's own tables still know of a folder: mounts, loop devices, QEMU's processes, files. */

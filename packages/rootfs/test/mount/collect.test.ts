@@ -7,7 +7,8 @@ import { collectRoots, listRoots, mountRoot } from "../../src/index.js";
 import { makeDirtyDisk } from "../helpers/dirty.js";
 import { makeRootDisk, toQcow2 } from "../helpers/disk.js";
 import { killAtEachCall, OWNER_NEEDS } from "../helpers/killed-owner.js";
-import { daemonsOf, leftOf, rootTree, stateFolder } from "../helpers/mounts.js";
+import { daemonsOf, leftOf, rootTree } from "../helpers/mounts.js";
+import { stateFolder } from "../helpers/temp.js";
 
 const NEEDS = [
   "root",

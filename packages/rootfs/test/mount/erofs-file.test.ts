@@ -4,7 +4,8 @@ import { execa } from "execa";
 import { expect } from "vitest";
 import { testNeeding } from "../../../../tools/testing/needs.js";
 import { collectRoots, mountRoot, type RootSystem, realSystem } from "../../src/index.js";
-import { leftOf, rootTree, sha256Of, stateFolder } from "../helpers/mounts.js";
+import { leftOf, rootTree, sha256Of } from "../helpers/mounts.js";
+import { stateFolder } from "../helpers/temp.js";
 import { failure } from "../helpers/throws.js";
 
 const NEEDS = ["root", "loop", "program:mkfs.erofs"] as const;

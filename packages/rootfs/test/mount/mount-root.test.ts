@@ -5,7 +5,8 @@ import { expect, test } from "vitest";
 import { testNeeding } from "../../../../tools/testing/needs.js";
 import { listRoots, mountRoot, type Resource, type RootSystem, realSystem } from "../../src/index.js";
 import { makeRootDisk, toQcow2 } from "../helpers/disk.js";
-import { leftOf, rootTree, sha256Of, stateFolder } from "../helpers/mounts.js";
+import { leftOf, rootTree, sha256Of } from "../helpers/mounts.js";
+import { stateFolder } from "../helpers/temp.js";
 import { failure } from "../helpers/throws.js";
 
 const NEEDS = [

@@ -9,7 +9,8 @@ import { nbdFuseArguments, nbdServerArguments, probeNbdFuse } from "../../src/mo
 import { LATE_FILES, makeDirtyDisk } from "../helpers/dirty.js";
 import { makeRootDisk, toQcow2 } from "../helpers/disk.js";
 import { killAtEachCall, OWNER_NEEDS } from "../helpers/killed-owner.js";
-import { daemonsOf, leftOf, rootTree, sha256Of, stateFolder } from "../helpers/mounts.js";
+import { daemonsOf, leftOf, rootTree, sha256Of } from "../helpers/mounts.js";
+import { stateFolder } from "../helpers/temp.js";
 import { failure } from "../helpers/throws.js";
 
 const NEEDS: readonly Need[] = [

@@ -15,7 +15,8 @@ import {
   releaseRoot,
 } from "../../src/index.js";
 import { makeRootDisk, toQcow2 } from "../helpers/disk.js";
-import { daemonsOf, leftOf, rootTree, stateFolder } from "../helpers/mounts.js";
+import { daemonsOf, leftOf, rootTree } from "../helpers/mounts.js";
+import { stateFolder } from "../helpers/temp.js";
 import { failure } from "../helpers/throws.js";
 
 const NEEDS = [

@@ -7,7 +7,8 @@ import { testNeeding } from "../../../../tools/testing/needs.js";
 import { inspectImage, mountRoot, realSystem } from "../../src/index.js";
 import { LATE_FILES, makeDirtyDisk } from "../helpers/dirty.js";
 import { toQcow2 } from "../helpers/disk.js";
-import { leftOf, rootTree, sha256Of, stateFolder } from "../helpers/mounts.js";
+import { leftOf, rootTree, sha256Of } from "../helpers/mounts.js";
+import { stateFolder } from "../helpers/temp.js";
 
 const NEEDS = [
   "root",

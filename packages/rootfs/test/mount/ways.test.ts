@@ -58,6 +58,7 @@ test("the first NBD device that nobody serves is taken, in the order of numbers"
     await mkdir(join(sysfs, "block", name), { recursive: true });
   await writeFile(join(sysfs, "block/nbd0/pid"), "12\n");
   expect(await findFreeNbd({ sysfs })).toBe("/dev/nbd2");
+  expect(await findFreeNbd({ sysfs, except: new Set(["/dev/nbd2"]) })).toBe("/dev/nbd10");
   await writeFile(join(sysfs, "block/nbd2/pid"), "13\n");
   await writeFile(join(sysfs, "block/nbd10/pid"), "14\n");
   await failure(() => findFreeNbd({ sysfs }), "NO_WAY");
