@@ -11,12 +11,13 @@ export function registerGc(program: Command, context: CommandContext): void {
   withCommonOptions(command).action((flags: CommonOptions) =>
     context.run(flags, async ({ home, progress }) => {
       const collected = await progress.step("collecting", () => collectGarbage(home));
-      const { sessions, checkpoints, roots, layers, failures } = collected;
+      const { sessions, checkpoints, roots, layers, knobs, failures } = collected;
       const lines = [
         ...sessions.map((id) => `session ${id}`),
         ...checkpoints.map((path) => `unfinished checkpoint ${path}`),
         ...roots.map((id) => `root ${id}`),
         ...layers.map((path) => `unfinished layer ${path}`),
+        ...knobs.map((file) => `put back /sys/kernel/${file}`),
         ...failures.map((failure) => `failed: ${failure}`),
       ];
       return {

@@ -13,6 +13,8 @@ import type { UsableSibling } from "./usable.js";
 export interface ForkRequest extends IdentityOptions {
   readonly checkpoint: string;
   readonly count: number;
+  /** The kernel may merge equal memory of the siblings; a side channel between them. Default false. */
+  readonly merge?: boolean;
   /** Fork where the checkpoint's limits cannot be in force. Default: what the session was told. */
   readonly allowUnlimited?: boolean;
 }
@@ -47,7 +49,7 @@ export async function forkCheckpoint(
   options: ForkOptions,
 ): Promise<Forked> {
   const { onUsable, signal } = options;
-  const { allowUnlimited: _, ...identity } = request;
+  const { allowUnlimited: _, merge: __, ...identity } = request;
   const frames = new FrameParser();
   const prepare = (rest: number) =>
     prepareRestores(home, { checkpoint, count: rest, ...request }, { ...options, frames });

@@ -44,6 +44,8 @@ export interface Sibling {
 /** How a sibling is restored. */
 export interface RestoreSiblingOptions extends IdentityOptions {
   readonly criu: Criu;
+  /** The kernel may merge its memory with that of others (docs/fork-at-scale.md). Default false. */
+  readonly merge?: boolean;
   /** Of a sibling that is made for a pool; in its record from the first. Default: none. */
   readonly pool?: PoolMembership;
   /** Shared by siblings, which begin with one picture. Default: one of its own. */
@@ -63,7 +65,7 @@ export interface RestoreSiblingOptions extends IdentityOptions {
 export async function restoreSibling(
   home: Home,
   checkpoint: LoadedCheckpoint,
-  { criu, frames, pool, onCreated, onFailed, signal, ...identity }: RestoreSiblingOptions,
+  { criu, frames, merge = false, pool, onCreated, onFailed, signal, ...identity }: RestoreSiblingOptions,
 ): Promise<Sibling> {
   const folder = await createSessionFolder(home, checkpoint.spec.desktop);
   onCreated?.(folder);
@@ -71,7 +73,7 @@ export async function restoreSibling(
     const record = await firstRecord(folder, checkpoint, pool);
     assertNotDeleted(home, checkpoint.name);
     const stages = restoreStages(folder, record);
-    const restored = await restoreInto(home, folder, checkpoint, { criu, signal, stages });
+    const restored = await restoreInto(home, folder, checkpoint, { criu, merge, signal, stages });
     const { pid, startTime } = restored.report;
     const network = stages.network();
     const restoredRecord: SessionRecord = {
@@ -123,7 +125,7 @@ async function restoreInto(
   home: Home,
   folder: SessionFolder,
   { spec, images, flags }: LoadedCheckpoint,
-  { criu, signal, stages }: RestoreSiblingOptions & { readonly stages: RestoreStages },
+  { criu, merge = false, signal, stages }: RestoreSiblingOptions & { readonly stages: RestoreStages },
 ) {
   const root = await mountRoot({ image: spec.image.path, stateDir: home.path, holder: folder.id });
   const group = await createSessionGroup(folder, spec);
@@ -141,6 +143,7 @@ async function restoreInto(
       ...(plan.idMap && { idMap: plan.idMap }),
       externals,
       flags,
+      mergeMemory: merge,
       onNotify: stages.onNotify,
       ...(cgroupFd === undefined ? {} : { cgroupFd }),
       ...(signal && { signal }),

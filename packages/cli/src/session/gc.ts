@@ -7,6 +7,7 @@ import { DrumsError, messageOf } from "../errors.js";
 import { livingProcessHolders } from "../holder.js";
 import type { Home } from "../home.js";
 import { collectUnfinishedLayers } from "../layers/store.js";
+import { collectTuning } from "../tuning/index.js";
 import { isAlive } from "./identity.js";
 import type { PoolMembership, SessionRecord } from "./record.js";
 import { removeSession } from "./remove.js";
@@ -19,6 +20,8 @@ export interface Collected {
   readonly roots: string[];
   /** Folders of layers that were never whole. */
   readonly layers: string[];
+  /** Knobs of the machine that a killed fork had turned, now as they were. */
+  readonly knobs: string[];
   readonly failures: string[];
 }
 
@@ -42,7 +45,14 @@ async function poolStanding({ state, holder }: PoolMembership): Promise<SessionS
  * that nobody holds. What lives is not touched. Goes on after a failure and reports it.
  */
 export async function collectGarbage(home: Home): Promise<Collected> {
-  const collected: Collected = { sessions: [], checkpoints: [], roots: [], layers: [], failures: [] };
+  const collected: Collected = {
+    sessions: [],
+    checkpoints: [],
+    roots: [],
+    layers: [],
+    knobs: [],
+    failures: [],
+  };
   const attempt = async (act: () => Promise<void>): Promise<void> => {
     await act().catch((error: unknown) => collected.failures.push(messageOf(error)));
   };
@@ -54,6 +64,9 @@ export async function collectGarbage(home: Home): Promise<Collected> {
       });
   await attempt(async () => {
     collected.checkpoints.push(...(await collectUnfinished(home)), ...(await collectDeleted(home)));
+  });
+  await attempt(async () => {
+    collected.knobs.push(...(await collectTuning(home)));
   });
   await attempt(async () => {
     collected.layers.push(...(await collectUnfinishedLayers(home)));

@@ -35,6 +35,8 @@ export interface RestoreOptions {
   readonly flags?: Partial<CheckpointFlags>;
   /** A cgroup2 folder's descriptor: the restored tree is born in that group. */
   readonly cgroupFd?: number;
+  /** The kernel may merge memory of the tree that is equal elsewhere (KSM, Linux 6.7 or later). Default false. */
+  readonly mergeMemory?: boolean;
   /** Leave the tree stopped; SIGCONT wakes it. Default false. */
   readonly leaveStopped?: boolean;
   /** Open files of this process that the tree gets in place of its own: CRIU's key (a path without its first slash, `pipe:[N]`). */
@@ -103,6 +105,7 @@ async function callRestore(options: RestoreOptions, files: LogFiles): Promise<Cr
         ...(plain && { env: plain.env }),
         ...(options.idMap === undefined ? {} : { idMap: options.idMap }),
         errorFile: files.errors,
+        mergeMemory: options.mergeMemory ?? false,
         fds: (options.inheritFds ?? []).map(({ fd }) => fd),
         ...(options.cgroupFd === undefined ? {} : { cgroupFd: options.cgroupFd }),
       },

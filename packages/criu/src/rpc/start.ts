@@ -16,6 +16,8 @@ export interface StartOptions {
   readonly mounts?: readonly MountStep[];
   /** For id-mapped layers among the mounts. */
   readonly idMap?: IdMap;
+  /** The kernel may merge equal memory of criu and of what it restores (KSM). Default false. */
+  readonly mergeMemory?: boolean;
   /** A cgroup2 folder's descriptor: criu, and so what it restores, is born in that group. */
   readonly cgroupFd?: number;
   /** File that takes what criu writes to stderr before its log is open. Default /dev/null. */
@@ -72,6 +74,11 @@ async function startChild(criu: Criu, options: StartOptions, fds: sys.FdMapping[
     ...(options.cgroupFd === undefined ? {} : { cgroupFd: options.cgroupFd }),
   };
   if (options.mounts === undefined) return spawnNative(order);
-  const { mounts, idMap } = options;
-  return runInMounts({ hostMounts: mounts, ...(idMap === undefined ? {} : { idMap }), ...order });
+  const { mounts, idMap, mergeMemory = false } = options;
+  return runInMounts({
+    hostMounts: mounts,
+    mergeMemory,
+    ...(idMap === undefined ? {} : { idMap }),
+    ...order,
+  });
 }

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 
 #include "fail.h"
@@ -11,6 +12,10 @@
 #include "sys.h"
 
 // The control socket and all that is ours are O_CLOEXEC: for the caller, end of file means that exec was done.
+#ifndef PR_SET_MEMORY_MERGE
+#define PR_SET_MEMORY_MERGE 67
+#endif
+
 _Noreturn void role_exec_in_mounts(void) {
   struct plan *plan = plan_receive();
   if (!plan->program) fail_errno("plan", "program", EINVAL);
@@ -31,6 +36,8 @@ _Noreturn void role_exec_in_mounts(void) {
     ids_become(plan->uid, plan->gid, plan->groups, plan->group_count);
     ids_own_proc();
   }
+  // Inherited by all that the program makes, through fork and, from Linux 6.7 on, exec (ksm_fork, ksm_execve).
+  if (plan->merge && prctl(PR_SET_MEMORY_MERGE, 1, 0, 0, 0) < 0) fail("merge", "PR_SET_MEMORY_MERGE");
   execve(plan->program, plan->argv.list, plan->env.list);
   fail("exec", plan->program);
 }

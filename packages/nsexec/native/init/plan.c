@@ -23,6 +23,7 @@ static void set_cwd(struct plan *p, char **a, size_t n) { (void)n; p->cwd = a[0]
 static void set_namespaces(struct plan *p, char **a, size_t n) { (void)n; p->namespaces = plan_number(a[0]); }
 static void set_lo(struct plan *p, char **a, size_t n) { (void)a; (void)n; p->lo = true; }
 static void set_no_new_privs(struct plan *p, char **a, size_t n) { (void)a; (void)n; p->no_new_privs = true; }
+static void set_merge(struct plan *p, char **a, size_t n) { (void)a; (void)n; p->merge = true; }
 static void set_cgroup(struct plan *p, char **a, size_t n) { (void)n; p->cgroup_fd = (int)plan_number(a[0]); }
 static void set_session(struct plan *p, char **a, size_t n) { (void)n; p->session_fd = (int)plan_number(a[0]); }
 
@@ -119,6 +120,7 @@ static const struct verb VERBS[] = {
     {"root", "p", -1, set_root},               {"hostname", "s", -1, set_hostname},
     {"program", "p", -1, set_program},         {"cwd", "p", -1, set_cwd},
     {"namespaces", "n", -1, set_namespaces},   {"id-map", "nn", -1, set_id_map},
+    {"merge", "", -1, set_merge},
     {"lo", "", -1, set_lo},                    {"no-new-privs", "", -1, set_no_new_privs},
     {"capabilities", "n", -1, set_capabilities}, {"seccomp", "s", -1, set_seccomp},
     {"limit", "nnn", -1, set_limit},           {"uid", "n", -1, set_uid},

@@ -51,7 +51,7 @@ struct plan {
   uint32_t id_base, id_size;
   struct limit limits[16];
   size_t limit_count;
-  bool lo, no_new_privs, has_capabilities, has_uid, has_gid;
+  bool lo, merge, no_new_privs, has_capabilities, has_uid, has_gid;
   uint64_t capabilities;
   uint8_t *seccomp;
   size_t seccomp_bytes;

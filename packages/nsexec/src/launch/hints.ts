@@ -15,6 +15,7 @@ const HINTS: Readonly<Record<string, string>> = {
   "exec EACCES": "The file is not executable, or its folder is not open to the user.",
   "pid-max EXDEV":
     "This kernel has one pid_max for all pid namespaces; the host's was put back. Linux 6.14 has one for each.",
+  "merge EINVAL": "This kernel has no same-page merging (CONFIG_KSM), or is older than Linux 6.4.",
   "enter ESRCH": "The session has ended.",
 };
 

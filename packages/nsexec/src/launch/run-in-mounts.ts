@@ -21,6 +21,11 @@ export interface RunInMountsOptions {
   readonly gid?: number;
   /** The program's descriptors; every other one is closed. Default: none. */
   readonly fds?: readonly FdMapping[];
+  /**
+   * The kernel's same-page merging may merge memory of the program and of all that it makes (PR_SET_MEMORY_MERGE,
+   * prctl(2)); Linux 6.7 or later. Who can time memory learns what others hold. Default false.
+   */
+  readonly mergeMemory?: boolean;
   /** A descriptor of the cgroup2 folder that the program is born in. */
   readonly cgroupFd?: number;
 }
@@ -32,11 +37,12 @@ export interface RunInMountsOptions {
  */
 export async function runInMounts(options: RunInMountsOptions): Promise<NativeChild> {
   const { hostMounts, idMap, file, argv, env = {}, cwd, uid, gid = uid, fds = [], cgroupFd } = options;
+  const { mergeMemory = false } = options;
   const ids = uid === undefined || gid === undefined ? undefined : { uid, gid };
   const steps = parseMountSteps(hostMounts);
   const plan = encodeMountsPlan(
     { file, argv, env, cwd, ids },
-    { hostMounts: steps, ...(idMap ? { idMap } : {}) },
+    { hostMounts: steps, mergeMemory, ...(idMap ? { idMap } : {}) },
   );
   const { child, control } = startRole("exec-in-mounts", { plan, fds, cgroupFd });
   try {

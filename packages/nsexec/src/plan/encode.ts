@@ -64,10 +64,15 @@ export function encodeLaunchPlan(plan: LaunchPlan, options: EncodeLaunchOptions 
 /** Host mounts and a program as the packet that `drums-init exec-in-mounts` reads. */
 export function encodeMountsPlan(
   program: ProgramPart,
-  options: { readonly hostMounts: readonly MountStep[]; readonly idMap?: LaunchPlan["idMap"] },
+  options: {
+    readonly hostMounts: readonly MountStep[];
+    readonly idMap?: LaunchPlan["idMap"];
+    readonly mergeMemory?: boolean;
+  },
 ): Buffer {
   return encode([
     ...programPart(program),
+    ...(options.mergeMemory ? [["merge"] as const] : []),
     ...(options.idMap ? [["id-map", options.idMap.base, options.idMap.size] as const] : []),
     ["host"],
     ...options.hostMounts.map(step),

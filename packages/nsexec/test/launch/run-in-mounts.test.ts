@@ -96,3 +96,16 @@ testNeeding(["root"], "a program that is missing is named", async () => {
   const run = runInMounts({ hostMounts: [], file: "/no/such", argv: ["such"] });
   await expect(run).rejects.toMatchObject({ code: "RUN_FAILED", step: "exec", path: "/no/such" });
 });
+
+testNeeding(
+  ["root", "file:/sys/kernel/mm/ksm/run"],
+  "memory of a program and its children may be merged where asked for, and not else",
+  async () => {
+    await withFolder(async (folder) => {
+      // PR_GET_MEMORY_MERGE, asked by a child of the program.
+      const line = `(perl -e 'print syscall(157, 68, 0, 0, 0, 0)')`;
+      expect(await output(folder, line, { mergeMemory: true })).toBe("1");
+      expect(await output(folder, line, {})).toBe("0");
+    });
+  },
+);

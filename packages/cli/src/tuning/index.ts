@@ -1,0 +1,3 @@
+export type { SysOptions, TuningKind } from "./knobs.js";
+export { assertMergeable, untilMerged } from "./ksm.js";
+export { collectTuning, withHostTuning } from "./tuning.js";
