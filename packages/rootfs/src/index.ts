@@ -28,7 +28,9 @@ export {
   type Qcow2Limits,
   readQcow2Header,
 } from "./image/qcow2.js";
+export { type Qcow2Bitmap, readQcow2Bitmaps } from "./image/qcow2-bitmaps.js";
 export { checkQcow2Extents, type Qcow2Extents } from "./image/qcow2-extents.js";
+export { type Qcow2Snapshot, readQcow2Snapshots } from "./image/qcow2-snapshots.js";
 export { bufferReader, fileReader, type ReadAt } from "./image/reader.js";
 export * from "./image/root-partition.js";
 export { describeImage, type ImageFormat, type ImageSource, type SourceOptions } from "./image/source.js";

@@ -1,10 +1,8 @@
 import { RootfsError } from "../errors.js";
 import { openDisk } from "./disk-reader.js";
 import { type PartitionTable, parsePartitions } from "./partitions.js";
-import type { Qcow2Header } from "./qcow2.js";
-import type { Qcow2Extents } from "./qcow2-extents.js";
 import { findRootPartition, type RootChoice } from "./root-partition.js";
-import { describeImage, type ImageFormat, type SourceOptions } from "./source.js";
+import { describeImage, type ImageSource, type SourceOptions } from "./source.js";
 
 export interface InspectOptions extends SourceOptions {
   /** Take this partition as the root. Default: findRootPartition's choice. */
@@ -12,14 +10,7 @@ export interface InspectOptions extends SourceOptions {
 }
 
 /** All that can be said of an image without mounting it. */
-export interface ImageInspection {
-  readonly path: string;
-  readonly format: ImageFormat;
-  readonly fileBytes: number;
-  /** Size of the disk inside. */
-  readonly virtualBytes: number;
-  readonly header?: Qcow2Header;
-  readonly extents?: Qcow2Extents;
+export interface ImageInspection extends Omit<ImageSource, "identity" | "node"> {
   readonly table: PartitionTable;
   /** The root partition, or why there is none. */
   readonly root: RootChoice | { readonly fault: RootfsError };
@@ -39,17 +30,8 @@ export async function inspectImage(path: string, options: InspectOptions = {}): 
   try {
     const table = await parsePartitions(disk.read, source.virtualBytes);
     const root = tryFindRoot(table, options.partition);
-    return {
-      path: source.path,
-      format: source.format,
-      fileBytes: source.fileBytes,
-      virtualBytes: source.virtualBytes,
-      ...(source.header ? { header: source.header } : {}),
-      ...(source.extents ? { extents: source.extents } : {}),
-      table,
-      root,
-      journal: journalState(root),
-    };
+    const { identity: _identity, node: _node, ...seen } = source;
+    return { ...seen, table, root, journal: journalState(root) };
   } finally {
     await disk.close();
   }

@@ -1,4 +1,5 @@
-import { bytesPerL1Entry, corrupt, type Qcow2Header, truncated } from "./qcow2.js";
+import { bytesPerL1Entry, type Qcow2Header } from "./qcow2.js";
+import { corrupt, truncated } from "./qcow2-errors.js";
 import type { ReadAt } from "./reader.js";
 
 const CHUNK_BYTES = 64 << 10;

@@ -1,5 +1,7 @@
 import { RootfsError } from "../errors.js";
 import { openImage } from "./digest.js";
+import { at, corrupt, truncated } from "./qcow2-errors.js";
+import { type BitmapsExtension, MAX_NAME_BYTES, readExtensions } from "./qcow2-extensions.js";
 import { fileReader } from "./reader.js";
 
 /*
@@ -14,18 +16,12 @@ const MAX_CLUSTER_BITS = 21;
 const MAX_L1_BYTES = 32 << 20;
 const MAX_REFCOUNT_TABLE_BYTES = 8 << 20;
 const MAX_SNAPSHOTS = 65536;
-const MAX_NAME_BYTES = 1023;
-const MAX_EXTENSIONS = 64;
 
 const INCOMPATIBLE = { dirty: 0n, corrupt: 1n, dataFile: 2n, compressionType: 3n, extendedL2: 4n } as const;
 const KNOWN_INCOMPATIBLE = 0b11111n;
-
-const EXTENSION = {
-  end: 0,
-  backingFormat: 0xe2792aca,
-  dataFile: 0x44415441,
-  encryption: 0x0537be77,
-} as const;
+const LAZY_REFCOUNTS = 1n;
+/** Cleared by a writer that does not know them: what they stand for is then not to be believed. */
+const AUTOCLEAR = { bitmaps: 1n, dataFileRaw: 2n } as const;
 
 const COMPRESSION = ["zlib", "zstd"] as const;
 const ENCRYPTION = ["none", "aes", "luks"] as const;
@@ -41,6 +37,8 @@ export interface Qcow2Header {
   readonly backingFormat?: string;
   /** Name of an external data file; "" when the header says that there is one but not which. */
   readonly dataFile?: string;
+  /** The data file alone is the whole disk, as a raw image. */
+  readonly dataFileRaw: boolean;
   readonly encryption: (typeof ENCRYPTION)[number];
   readonly compression: (typeof COMPRESSION)[number];
   /** Entries of 8 bytes in the L1 table. */
@@ -51,6 +49,10 @@ export interface Qcow2Header {
   readonly refcountBits: number;
   readonly snapshots: number;
   readonly snapshotsOffset: number;
+  /** Where the directory of persistent bitmaps is, while the header says that it is to be believed. */
+  readonly bitmaps?: BitmapsExtension;
+  /** Refcounts may lag behind: then `dirty` is set while the image is in use. */
+  readonly lazyRefcounts: boolean;
   readonly dirty: boolean;
   readonly corrupt: boolean;
   readonly extendedL2: boolean;
@@ -94,6 +96,7 @@ export function parseQcow2Header(bytes: Buffer): Qcow2Header {
     ...(backingFile === undefined ? {} : { backingFile }),
     ...(extensions.backingFormat === undefined ? {} : { backingFormat: extensions.backingFormat }),
     ...(dataFile === undefined ? {} : { dataFile }),
+    dataFileRaw: (features.autoclearFeatures & AUTOCLEAR.dataFileRaw) !== 0n,
     encryption: named(ENCRYPTION, bytes.readUInt32BE(32), "encryption method"),
     compression: features.compression,
     l1Entries: bytes.readUInt32BE(36),
@@ -103,6 +106,10 @@ export function parseQcow2Header(bytes: Buffer): Qcow2Header {
     refcountBits: features.refcountBits,
     snapshots: bytes.readUInt32BE(60),
     snapshotsOffset: readSize(bytes, 64, "the snapshot table's offset"),
+    ...(extensions.bitmaps && (features.autoclearFeatures & AUTOCLEAR.bitmaps) !== 0n
+      ? { bitmaps: extensions.bitmaps }
+      : {}),
+    lazyRefcounts: (features.compatibleFeatures & LAZY_REFCOUNTS) !== 0n,
     dirty: hasBit(features.incompatibleFeatures, "dirty"),
     corrupt: hasBit(features.incompatibleFeatures, "corrupt"),
     extendedL2: hasBit(features.incompatibleFeatures, "extendedL2"),
@@ -263,30 +270,6 @@ function readFeatures(bytes: Buffer, version: 2 | 3) {
   };
 }
 
-interface Extensions {
-  backingFormat?: string;
-  dataFile?: string;
-}
-
-function readExtensions(bytes: Buffer, start: number, clusterBytes: number): Extensions {
-  const found: Extensions = {};
-  const end = Math.min(bytes.length, clusterBytes);
-  let offset = start;
-  for (let count = 0; offset + 8 <= end; count++) {
-    if (count === MAX_EXTENSIONS) throw corrupt("it has too many header extensions");
-    const type = bytes.readUInt32BE(offset);
-    const length = bytes.readUInt32BE(offset + 4);
-    if (type === EXTENSION.end) return found;
-    if (offset + 8 + length > end)
-      throw corrupt(`a header extension of ${length} bytes leaves the first cluster`);
-    const text = () => bytes.toString("utf8", offset + 8, offset + 8 + Math.min(length, MAX_NAME_BYTES));
-    if (type === EXTENSION.backingFormat) found.backingFormat = text();
-    if (type === EXTENSION.dataFile) found.dataFile = text();
-    offset += 8 + Math.ceil(length / 8) * 8;
-  }
-  return found;
-}
-
 function readBackingName(bytes: Buffer, clusterBytes: number): string | undefined {
   const offset = readSize(bytes, 8, "the backing file name's offset");
   const length = bytes.readUInt32BE(16);
@@ -313,23 +296,4 @@ function named<const T extends readonly string[]>(names: T, value: number, what:
   throw new RootfsError("UNSUPPORTED_QCOW2", `${what} ${value} is not known`, {
     hint: "Convert the image with `qemu-img convert -O qcow2`.",
   });
-}
-
-export function corrupt(what: string): RootfsError {
-  return new RootfsError("CORRUPT", `the qcow2 image is corrupt: ${what}`, {
-    hint: "Try `qemu-img check`, or fetch the image again.",
-  });
-}
-
-export function truncated(what: string, facts: Readonly<Record<string, number>> = {}): RootfsError {
-  return new RootfsError("TRUNCATED", `the qcow2 image ends before ${what} does`, {
-    hint: "The file is cut short: fetch it again and compare its sha256.",
-    facts,
-  });
-}
-
-/** The same error with the image's path in its sentence. */
-export function at(error: RootfsError, path: string): RootfsError {
-  const { code, message, hint, facts, cause } = error;
-  return new RootfsError(code, `${path}: ${message}`, { path, ...(hint ? { hint } : {}), facts, cause });
 }

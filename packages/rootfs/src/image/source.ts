@@ -3,8 +3,11 @@ import { type FileHandle, open, realpath } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { RootfsError } from "../errors.js";
 import { type FileIdentity, identityOf, openImage } from "./digest.js";
-import { assertUsableQcow2, at, parseQcow2Header, type Qcow2Header } from "./qcow2.js";
+import { assertUsableQcow2, parseQcow2Header, type Qcow2Header } from "./qcow2.js";
+import { type Qcow2Bitmap, readQcow2Bitmaps } from "./qcow2-bitmaps.js";
+import { at } from "./qcow2-errors.js";
 import { checkQcow2Extents, type Qcow2Extents } from "./qcow2-extents.js";
+import { type Qcow2Snapshot, readQcow2Snapshots } from "./qcow2-snapshots.js";
 import { fileReader } from "./reader.js";
 
 const MAX_CHAIN = 16;
@@ -36,6 +39,10 @@ export interface ImageSource {
   readonly virtualBytes: number;
   readonly header?: Qcow2Header;
   readonly extents?: Qcow2Extents;
+  /** Internal snapshots of a qcow2. */
+  readonly snapshots?: readonly Qcow2Snapshot[];
+  /** Persistent dirty bitmaps of a qcow2. */
+  readonly bitmaps?: readonly Qcow2Bitmap[];
   /**
    * The whole graph, with the backing file spelt out or null: QEMU opens nothing that is not named here,
    * whatever the image's header says.
@@ -83,7 +90,7 @@ async function describe(
         virtualBytes: base.fileBytes,
         node: { driver: "raw", file: fileNode },
       };
-    const { header, extents } = await checkQcow2(file, base.path, base.fileBytes, allowed.size > 0);
+    const { header, ...tables } = await checkQcow2(file, base.path, base.fileBytes, allowed.size > 0);
     const backing = await describeBacking(base.path, header, allowed, depth);
     const dataFile = await describeData(base.path, header, allowed);
     const node: BlockNode = {
@@ -92,7 +99,7 @@ async function describe(
       backing: backing?.node ?? null,
       ...(dataFile ? { "data-file": dataFile } : {}),
     };
-    return { ...base, format: "qcow2", virtualBytes: header.virtualBytes, header, extents, node };
+    return { ...base, format: "qcow2", virtualBytes: header.virtualBytes, header, ...tables, node };
   } finally {
     await file.close();
   }
@@ -108,7 +115,12 @@ async function checkQcow2(file: FileHandle, path: string, fileBytes: number, all
   try {
     const header = parseQcow2Header(await read(0, 1 << 20));
     assertUsableQcow2(header, { fileBytes, allowOtherFiles });
-    return { header, extents: await checkQcow2Extents(read, header, { fileBytes }) };
+    return {
+      header,
+      extents: await checkQcow2Extents(read, header, { fileBytes }),
+      snapshots: await readQcow2Snapshots(read, header),
+      bitmaps: await readQcow2Bitmaps(read, header),
+    };
   } catch (error) {
     throw error instanceof RootfsError ? at(error, path) : error;
   }

@@ -9,6 +9,8 @@ import {
   parseQcow2Header,
   type ReadAt,
   RootfsError,
+  readQcow2Bitmaps,
+  readQcow2Snapshots,
   recogniseFilesystem,
 } from "../../src/index.js";
 import { gptPieces, MIB, TYPE } from "../helpers/disk.js";
@@ -77,6 +79,16 @@ function smallQcow2(): Buffer {
   bytes.writeUInt32BE(1, 56);
   bytes.writeUInt32BE(4, 96);
   bytes.writeUInt32BE(104, 100);
+  // Two snapshots in the last cluster, a bitmap in the one before.
+  bytes.writeUInt32BE(2, 60);
+  bytes.writeBigUInt64BE(BigInt(cluster * 5), 64);
+  bytes.writeBigUInt64BE(1n, 88);
+  bytes.writeUInt32BE(0x23852875, 104);
+  bytes.writeUInt32BE(24, 108);
+  bytes.writeUInt32BE(1, 112);
+  bytes.writeBigUInt64BE(32n, 120);
+  bytes.writeBigUInt64BE(BigInt(cluster * 4), 128);
+  bytes.writeUInt8(16, cluster * 4 + 17);
   bytes.writeBigUInt64BE((1n << 63n) | BigInt(cluster * 3), cluster * 2);
   bytes.writeBigUInt64BE((1n << 63n) | BigInt(cluster * 4), cluster * 3);
   bytes.writeBigUInt64BE((1n << 62n) | BigInt(cluster * 5), cluster * 3 + 8);
@@ -89,6 +101,8 @@ async function examineQcow2(bytes: Buffer): Promise<void> {
     const header = parseQcow2Header(await read(0, 1 << 20));
     assertUsableQcow2(header, { fileBytes: bytes.length });
     await checkQcow2Extents(read, header, { fileBytes: bytes.length });
+    await readQcow2Snapshots(read, header);
+    await readQcow2Bitmaps(read, header);
   });
   expect(largest()).toBeLessThanOrEqual(1 << 20);
   expect(total()).toBeLessThanOrEqual(MAX_BYTES);
@@ -109,11 +123,13 @@ test("the qcow2 made by hand is good before it is spoilt", async () => {
     allocatedClusters: 1,
     compressedClusters: 1,
   });
+  expect(await readQcow2Snapshots(bufferReader(bytes), header)).toHaveLength(2);
+  expect(await readQcow2Bitmaps(bufferReader(bytes), header)).toHaveLength(1);
 });
 
 test("no spoilt qcow2 header or table gives anything but a RootfsError, or a large read", async () => {
   const good = smallQcow2();
-  await fc.assert(fc.asyncProperty(spoilt(good, 128), examineQcow2), { numRuns: 1500 });
+  await fc.assert(fc.asyncProperty(spoilt(good, 144), examineQcow2), { numRuns: 1500 });
   await fc.assert(fc.asyncProperty(spoilt(good, good.length), examineQcow2), { numRuns: 300 });
 });
 

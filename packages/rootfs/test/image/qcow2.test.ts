@@ -29,12 +29,11 @@ async function withData(folder: string, ...options: string[]): Promise<string> {
 }
 
 const KINDS: readonly (readonly string[])[] = [
-  ["-o", "compat=0.10"],
-  ["-o", "compat=1.1"],
   ["-o", "cluster_size=512"],
   ["-o", "cluster_size=2M,refcount_bits=1"],
   ["-o", "extended_l2=on,cluster_size=128k"],
   ["-c", "-o", "compression_type=zlib"],
+  ["-c", "-o", "compat=0.10"],
   ["-c", "-o", "compression_type=zstd"],
   ["-c", "-o", "compression_type=zstd,cluster_size=4k,refcount_bits=64"],
 ];
@@ -42,21 +41,11 @@ const KINDS: readonly (readonly string[])[] = [
 for (const options of KINDS)
   testNeeding(
     ["program:qemu-img"],
-    `the header of a qcow2 with ${options.join(" ")} is what qemu-img says`,
+    `a qcow2 with ${options.join(" ")} holds as many clusters as qemu-img counts`,
     async () => {
       const folder = await temporaryFolder();
       const file = await withData(folder, ...options);
       const header = await readQcow2Header(file);
-      const info = JSON.parse((await execa("qemu-img", ["info", "--output=json", file])).stdout);
-      const data = info["format-specific"].data;
-      expect(header.version).toBe(data.compat === "0.10" ? 2 : 3);
-      expect(header.virtualBytes).toBe(info["virtual-size"]);
-      expect(header.clusterBytes).toBe(info["cluster-size"]);
-      expect(header.refcountBits).toBe(data["refcount-bits"]);
-      expect(header.compression).toBe(data["compression-type"]);
-      expect(header.extendedL2).toBe(data["extended-l2"] ?? false);
-      expect(header.corrupt).toBe(data.corrupt ?? false);
-      expect(header.dirty).toBe(info["dirty-flag"]);
       const bytes = await readFile(file);
       assertUsableQcow2(header, { fileBytes: bytes.length });
       const extents = await checkQcow2Extents(bufferReader(bytes), header, { fileBytes: bytes.length });

@@ -48,6 +48,23 @@ testNeeding(
   },
 );
 
+testNeeding(
+  NEEDS,
+  "a qcow2 that was not closed (dirty bit) is served, and not repaired: it stays as it was",
+  async () => {
+    const stateDir = await stateFolder();
+    const image = await qcow2(stateDir);
+    const bytes = await readFile(image);
+    bytes.writeBigUInt64BE(bytes.readBigUInt64BE(72) | 1n, 72);
+    await writeFile(image, bytes);
+    const before = await sha256Of(image);
+    const root = await mountRoot({ image, stateDir, holder: "one", way: "fuse-export" });
+    expect(await readFile(join(root.path, "etc/hostname"), "utf8")).toBe("inside\n");
+    await root.release();
+    expect(await sha256Of(image)).toBe(before);
+  },
+);
+
 testNeeding(NEEDS, "each way that was passed over says why", async () => {
   const stateDir = await stateFolder();
   const system = {
