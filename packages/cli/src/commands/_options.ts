@@ -1,6 +1,7 @@
 import { NsexecError, type PortRequest, type ProfileName, parsePublish } from "@drums/nsexec";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { messageOf } from "../errors.js";
+import type { Screen } from "../recipes/types.js";
 import type { LimitRequest } from "../session/limits.js";
 
 /** Parses an option that counts something: a whole number from 0. */
@@ -93,6 +94,40 @@ export function limitRequest({ memoryMax, cpuMax, pidsMax, allowUnlimited }: Lim
     ...(Object.keys(limits).length > 0 && { limits }),
     ...(allowUnlimited && { allowUnlimited }),
   };
+}
+
+/** What {@link geometryOption} parses to. */
+export interface GeometryChoice {
+  readonly geometry?: Screen;
+}
+
+/** What a desktop can be used on, and what a frame may hold (`MAX_PIXELS` of `@drums/readiness`). */
+const SMALLEST: Screen = { width: 800, height: 600 };
+const LARGEST: Screen = { width: 7680, height: 4320 };
+
+/** `--geometry WIDTHxHEIGHT`: the size of a session's screen. */
+export function geometryOption(): Option {
+  return new Option(
+    "--geometry <widthxheight>",
+    "the size of the screen in pixels, such as 1920x1080 (default: 1280x800)",
+  ).argParser(parseGeometry);
+}
+
+function parseGeometry(text: string): Screen {
+  const [, width = 0, height = 0] = (/^(\d{1,5})x(\d{1,5})$/.exec(text) ?? []).map(Number);
+  const fits =
+    width >= SMALLEST.width &&
+    height >= SMALLEST.height &&
+    width <= LARGEST.width &&
+    height <= LARGEST.height;
+  if (fits) return { width, height };
+  throw new InvalidArgumentError(
+    `give WIDTHxHEIGHT from ${sizeText(SMALLEST)} to ${sizeText(LARGEST)}, such as 1920x1080.`,
+  );
+}
+
+function sizeText({ width, height }: Screen): string {
+  return `${width}x${height}`;
 }
 
 /** What {@link profileOption} parses to. */

@@ -11,6 +11,8 @@ import { exitCodeOf, renderError } from "../render/error.js";
 import { type CommandContext, type CommonOptions, withCommonOptions } from "./_context.js";
 import {
   countOption,
+  type GeometryChoice,
+  geometryOption,
   type LimitChoice,
   limitRequest,
   type ProfileChoice,
@@ -20,7 +22,7 @@ import {
 
 import { sweep } from "./_sweep.js";
 
-interface ProbeFlags extends CommonOptions, ProfileChoice, LimitChoice {
+interface ProbeFlags extends CommonOptions, ProfileChoice, GeometryChoice, LimitChoice {
   readonly image: string;
   readonly sha256?: string;
   readonly desktop: string;
@@ -39,6 +41,7 @@ export function registerProbe(program: Command, context: CommandContext): void {
     .addOption(new Option("--desktop <name>", "what to start").choices(desktopNames).default("openbox"))
     .option("--application <name>", `what to type into (default: the desktop's first): ${applicationsText()}`)
     .option("--siblings <count>", "how many to restore at the same time", countOption, 3)
+    .addOption(geometryOption())
     .addOption(profileOption())
     .option("--out <dir>", "the run's folder (default: a new one under DRUMS_HOME/evidence)");
   withLimitOptions(command);
@@ -53,6 +56,7 @@ export function registerProbe(program: Command, context: CommandContext): void {
           image: flags.image,
           expectedSha256: flags.sha256,
           desktop: flags.desktop,
+          screen: flags.geometry,
           application: flags.application,
           siblings: flags.siblings,
           profile: flags.profile,

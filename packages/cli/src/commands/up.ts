@@ -14,6 +14,8 @@ import {
   withCommonOptions,
 } from "./_context.js";
 import {
+  type GeometryChoice,
+  geometryOption,
   type LimitChoice,
   limitRequest,
   type ProfileChoice,
@@ -25,7 +27,7 @@ import {
 
 import { sweep } from "./_sweep.js";
 
-interface UpFlags extends CommonOptions, ProfileChoice, LimitChoice {
+interface UpFlags extends CommonOptions, ProfileChoice, GeometryChoice, LimitChoice {
   readonly image: string;
   readonly sha256?: string;
   readonly desktop: string;
@@ -44,6 +46,7 @@ export function registerUp(program: Command, context: CommandContext): void {
     .requiredOption("--image <file>", "a qcow2 or raw image")
     .option("--sha256 <hex>", "what the image must be")
     .addOption(new Option("--desktop <name>", "what to start").choices(desktopNames).default("openbox"))
+    .addOption(geometryOption())
     .addOption(profileOption())
     .option("--sudo", "let setuid files give rights inside, so that sudo works")
     .option(
@@ -72,6 +75,7 @@ export function registerUp(program: Command, context: CommandContext): void {
         image: flags.image,
         expectedSha256: flags.sha256,
         desktop: flags.desktop,
+        screen: flags.geometry,
         profile: flags.profile,
         sudo: flags.sudo ?? false,
         upperBytes: flags.upperSize,

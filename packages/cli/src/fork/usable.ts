@@ -35,7 +35,8 @@ export async function assertUsable(
     signal,
   }: { readonly settleMs?: number; readonly signal?: AbortSignal | undefined } = {},
 ): Promise<void> {
-  const desktop = findDesktop(live.record.spec.desktop);
+  const { spec } = live.record;
+  const desktop = findDesktop(spec.desktop, spec);
   const { verdict } = await awaitReady(live, desktop, { settleMs, timeoutMs: 10_000, signal });
   if (verdict.ready) return;
   throw new DrumsError({

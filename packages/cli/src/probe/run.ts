@@ -4,13 +4,14 @@ import type { RunFacts } from "../evidence/writer.js";
 import { openEvidence } from "../evidence/writer.js";
 import type { Home } from "../home.js";
 import { findApplication, findDesktop } from "../recipes/index.js";
+import type { ScreenRequest } from "../recipes/types.js";
 import type { LimitRequest } from "../session/limits.js";
 import { VERSION } from "../version.js";
 import { closeAttempt, type ProbeOutcome } from "./close.js";
 import { Course } from "./course.js";
 
 /** What is asked of a probe. */
-export interface ProbeRequest extends LimitRequest {
+export interface ProbeRequest extends LimitRequest, ScreenRequest {
   readonly image: string;
   readonly expectedSha256: string | undefined;
   readonly desktop: string;
@@ -39,7 +40,7 @@ export async function runProbe(
   { criu, onStep = () => {}, signal }: ProbeOptions,
 ): Promise<ProbeOutcome> {
   const { image, expectedSha256 = null, siblings, profile } = request;
-  const desktop = findDesktop(request.desktop);
+  const desktop = findDesktop(request.desktop, request);
   const application = findApplication(desktop, request.application);
   const facts: RunFacts = {
     drums: VERSION,

@@ -3,10 +3,22 @@ import { gnomeDesktop } from "./desktops/gnome.js";
 import { openboxDesktop } from "./desktops/openbox.js";
 import { gnomeImage } from "./images/gnome.js";
 import { openboxImage } from "./images/openbox.js";
-import type { ApplicationRecipe, DesktopRecipe, ImageRecipe } from "./types.js";
+import type {
+  ApplicationRecipe,
+  DesktopRecipe,
+  DesktopWithoutScreen,
+  ImageRecipe,
+  Screen,
+  ScreenRequest,
+} from "./types.js";
+import { onScreen } from "./x-servers/display.js";
+import { xvfb } from "./x-servers/xvfb.js";
 
 const IMAGES: readonly ImageRecipe[] = [openboxImage, gnomeImage];
-const DESKTOPS: readonly DesktopRecipe[] = [openboxDesktop, gnomeDesktop];
+const DESKTOPS: readonly DesktopWithoutScreen[] = [openboxDesktop, gnomeDesktop];
+
+/** The size that OSWorld-like tasks have been recorded in here. */
+const STANDARD_SCREEN: Screen = { width: 1280, height: 800 };
 
 /** Names of the images that `buildImage` can make. */
 export const imageNames: readonly string[] = IMAGES.map(({ name }) => name);
@@ -19,13 +31,20 @@ export function findImageRecipe(name: string): ImageRecipe {
   return IMAGES.find((recipe) => recipe.name === name) ?? unknown("image", name, imageNames);
 }
 
-/** @throws DrumsError UNKNOWN_DESKTOP, a usage fault */
-export function findDesktop(name: string): DesktopRecipe {
-  return DESKTOPS.find((recipe) => recipe.name === name) ?? unknown("desktop", name, desktopNames);
+/**
+ * A desktop by its name, on the screen that is asked for.
+ * @throws DrumsError UNKNOWN_DESKTOP, a usage fault
+ */
+export function findDesktop(name: string, { screen = STANDARD_SCREEN }: ScreenRequest = {}): DesktopRecipe {
+  const desktop = DESKTOPS.find((recipe) => recipe.name === name) ?? unknown("desktop", name, desktopNames);
+  return onScreen(desktop, { xServer: xvfb, screen });
 }
 
 /** The application of a desktop by its name, its first without one. @throws DrumsError UNKNOWN_APPLICATION, a usage fault */
-export function findApplication({ applications }: DesktopRecipe, name?: string): ApplicationRecipe {
+export function findApplication(
+  { applications }: Pick<DesktopRecipe, "applications">,
+  name?: string,
+): ApplicationRecipe {
   if (name === undefined) return applications[0];
   const known = applications.map((one) => one.name);
   return applications.find((one) => one.name === name) ?? unknown("application", name, known);

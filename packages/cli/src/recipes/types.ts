@@ -106,21 +106,46 @@ export interface ApplicationRecipe {
   readonly task: TaskName;
 }
 
+/** The size of a screen, in pixels; it is of 24 bit. */
+export interface Screen {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The X servers that there is a layer for. */
+export type XServerName = "xvfb";
+
+/** An X server that makes a screen up, and what it needs in a session. */
+export interface XServerRecipe {
+  readonly name: XServerName;
+  /** Absolute path of what its layer brings. */
+  readonly program: string;
+  readonly argv: (screen: Screen) => readonly [string, ...string[]];
+  readonly folders: readonly DesktopFolder[];
+  /** XWD file that it keeps its frame buffer in. */
+  readonly frameFile: string;
+}
+
+/** What a session's screen is made up by, and its size. */
+export interface ScreenRequest {
+  /** Default 1280×800. */
+  readonly screen?: Screen | undefined;
+  /** Default `xvfb`. */
+  readonly xServer?: XServerName | undefined;
+}
+
+/** A desktop as its own recipe has it: what it stands on is chosen for each session. */
+export type DesktopWithoutScreen = Omit<DesktopRecipe, "xServer" | "display">;
+
 /** How a desktop is started and when it counts as ready, as plain data. */
 export interface DesktopRecipe {
   readonly name: string;
-  /** Layers put over the image's root, uppermost first, by name; see `src/layers`. */
-  readonly layers: readonly "xvfb"[];
   readonly user: RecipeUser;
-  readonly display: {
+  readonly xServer: XServerRecipe;
+  readonly display: Screen & {
     /** Value of DISPLAY. */
     readonly name: string;
     readonly socket: string;
-    readonly width: number;
-    readonly height: number;
-    readonly depth: number;
-    /** XWD file that Xvfb keeps its frame buffer in. */
-    readonly frameFile: string;
   };
   /** Socket of the user's session bus, for a desktop that has one. */
   readonly sessionBus?: string;

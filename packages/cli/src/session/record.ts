@@ -16,6 +16,8 @@ const layerSchema = z.object({
 export const sessionSpecSchema = z.object({
   image: z.object({ path: z.string().startsWith("/"), sha256: z.string().regex(/^[0-9a-f]{64}$/) }),
   desktop: z.string(),
+  /** Pixels; absent is the standard size of a desktop. */
+  screen: z.object({ width: z.int().positive(), height: z.int().positive() }).optional(),
   profile: z.enum(["hardened", "compat"]),
   /** Uppermost first; the root lies below them all. */
   layers: z.array(layerSchema),

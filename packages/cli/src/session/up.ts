@@ -14,7 +14,7 @@ import { initLayer } from "../layers/init.js";
 import { xvfbLayer } from "../layers/xvfb.js";
 import { withLock } from "../lock.js";
 import { findDesktop } from "../recipes/find.js";
-import type { DesktopRecipe } from "../recipes/types.js";
+import type { DesktopRecipe, ScreenRequest } from "../recipes/types.js";
 import { startDesktop } from "./boot/desktop.js";
 import { launchInit } from "./boot/launch.js";
 import { sessionPlan } from "./boot/plan.js";
@@ -33,7 +33,7 @@ import { removeSession } from "./remove.js";
 import { createSessionFolder, type SessionFolder } from "./store.js";
 
 /** What is asked of a new session. */
-export interface UpRequest extends LimitRequest {
+export interface UpRequest extends LimitRequest, ScreenRequest {
   /** Path of the image file. */
   readonly image: string;
   /** The sha256 that the image must have; without one it is computed and recorded. */
@@ -104,7 +104,7 @@ export async function planSession(
 /** A boot of a pinned image in a folder of its own, with nothing done yet. */
 async function beginBoot(home: Home, request: UpRequest, options: UpOptions) {
   const { step = quietly, observe = {}, signal } = options;
-  const desktop = findDesktop(request.desktop);
+  const desktop = findDesktop(request.desktop, request);
   await assertLimitsAvailable(request);
   const image = await step("image", () => pinImage(home, request, observe));
   const folder = await createSessionFolder(home, desktop.name);
@@ -148,7 +148,7 @@ class Boot {
 
   async firstRecord({ path, sha256 }: VerifiedImage, request: UpRequest): Promise<SessionRecord> {
     const { profile = "hardened", sudo = false, network = "none", publish = [] } = request;
-    const { upperBytes, limits, allowUnlimited } = request;
+    const { upperBytes, limits, allowUnlimited, screen } = request;
     const record: SessionRecord = {
       version: 1,
       id: this.#folder.id,
@@ -158,6 +158,7 @@ class Boot {
       spec: {
         image: { path, sha256 },
         desktop: this.#desktop.name,
+        ...(screen && { screen }),
         profile,
         layers: [],
         hostname: "drums",

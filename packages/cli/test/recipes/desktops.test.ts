@@ -7,14 +7,20 @@ import {
   imageNames,
 } from "../../src/recipes/index.js";
 
-test.each(desktopNames)("%s starts its X server first, on the frame file that it names", (name) => {
-  const { programs, display } = findDesktop(name);
-  const [server] = programs;
-  expect(server?.startsAfter).toEqual([]);
-  expect(server?.argv).toContain(display.name);
-  expect(server?.argv).toContain(`${display.width}x${display.height}x${display.depth}`);
-  const frameFolder = server?.argv[server.argv.indexOf("-fbdir") + 1];
-  expect(display.frameFile).toBe(`${frameFolder}/Xvfb_screen0`);
+test.each(desktopNames)("%s starts its X server first, on the screen that is asked for", (name) => {
+  for (const screen of [
+    { width: 1280, height: 800 },
+    { width: 1920, height: 1080 },
+  ]) {
+    const { programs, display, xServer } = findDesktop(name, { screen });
+    const [server] = programs;
+    expect(server).toMatchObject({ name: "xserver", startsAfter: [], runs: "stays" });
+    expect(display).toMatchObject(screen);
+    expect(server?.argv).toContain(display.name);
+    expect(server?.argv).toContain(`${screen.width}x${screen.height}x24`);
+    const frameFolder = server?.argv[server.argv.indexOf("-fbdir") + 1];
+    expect(xServer.frameFile).toBe(`${frameFolder}/Xvfb_screen0`);
+  }
 });
 
 test.each(desktopNames)("every program of %s has a log of its own and a whole environment", (name) => {

@@ -1,13 +1,6 @@
-import type { ApplicationRecipe, DesktopRecipe } from "../types.js";
+import type { ApplicationRecipe, DesktopWithoutScreen } from "../types.js";
 import { STANDARD_USER } from "../user.js";
-import {
-  programsOf,
-  STANDARD_ENVIRONMENT,
-  STANDARD_SCREEN,
-  XVFB_FOLDERS,
-  xvfbArgv,
-  xvfbDisplay,
-} from "./_xvfb.js";
+import { programsOf, STANDARD_ENVIRONMENT, STANDARD_FOLDERS } from "./_standard.js";
 
 /** One address that is known beforehand, instead of one in /tmp that dbus-run-session makes up. */
 const SESSION_BUS = `${STANDARD_ENVIRONMENT.XDG_RUNTIME_DIR}/bus`;
@@ -78,15 +71,12 @@ const CHROMIUM: ApplicationRecipe = {
  * GNOME as its own session file starts it, without systemd (`--builtin`): shell and settings daemons as the image's
  * user, on a session bus of their own and the private system bus.
  */
-export const gnomeDesktop: DesktopRecipe = {
+export const gnomeDesktop: DesktopWithoutScreen = {
   name: "gnome",
-  layers: ["xvfb"],
   user: STANDARD_USER,
-  display: xvfbDisplay(STANDARD_SCREEN),
   sessionBus: SESSION_BUS,
-  folders: XVFB_FOLDERS,
+  folders: STANDARD_FOLDERS,
   programs: [
-    program("xserver", xvfbArgv(STANDARD_SCREEN), { startsAfter: [], runs: "stays" }),
     program(
       "session-bus",
       ["dbus-daemon", "--session", "--nofork", "--nopidfile", `--address=unix:path=${SESSION_BUS}`],

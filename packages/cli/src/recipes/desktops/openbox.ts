@@ -1,13 +1,6 @@
-import type { DesktopRecipe } from "../types.js";
+import type { DesktopWithoutScreen } from "../types.js";
 import { STANDARD_USER } from "../user.js";
-import {
-  programsOf,
-  STANDARD_ENVIRONMENT,
-  STANDARD_SCREEN,
-  XVFB_FOLDERS,
-  xvfbArgv,
-  xvfbDisplay,
-} from "./_xvfb.js";
+import { programsOf, STANDARD_ENVIRONMENT, STANDARD_FOLDERS } from "./_standard.js";
 
 /** Coloured and without history expansion, so that what is typed into the shell is what it runs. */
 const PROMPT = String.raw`\[\e[1;38;5;28m\]\u@\h\[\e[0m\]:\[\e[1;38;5;25m\]\w\[\e[0m\]\$ `;
@@ -32,14 +25,11 @@ const TERMINAL_WINDOW = { class: "XTerm", focused: true } as const;
  * openbox with one focused xterm, made to look the same at every start.
  * The X server comes in through a layer; everything runs as the image's user.
  */
-export const openboxDesktop: DesktopRecipe = {
+export const openboxDesktop: DesktopWithoutScreen = {
   name: "openbox",
-  layers: ["xvfb"],
   user: STANDARD_USER,
-  display: xvfbDisplay(STANDARD_SCREEN),
-  folders: XVFB_FOLDERS,
+  folders: STANDARD_FOLDERS,
   programs: [
-    program("xserver", xvfbArgv(STANDARD_SCREEN), { startsAfter: [], runs: "stays" }),
     program("background", BACKGROUND, { startsAfter: ["display"], runs: "once" }),
     program("openbox", ["openbox", "--sm-disable"], { startsAfter: ["display"], runs: "stays" }),
     // A client that starts before openbox is ready appears seconds late.
