@@ -1,14 +1,19 @@
 // Speeds on this machine: median, spread, and a ratio against a peer in the same run. `pnpm bench [PATTERN] [--compat]`
-// runs the files of bench/cases whose name holds PATTERN. Needs root, a built tree and bubblewrap.
+// [--desktop=gnome] [--counts=1,2,4,8] runs the files of bench/cases whose name holds PATTERN. Needs root, a built tree and bubblewrap.
 import { readdir, rm, writeFile } from "node:fs/promises";
 import * as drums from "../packages/cli/dist/index.js";
 
 const say = (text) => process.stderr.write(`${text}\n`);
 const pattern = process.argv.slice(2).find((word) => !word.startsWith("--")) ?? "";
 
+const option = (name) => process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3);
+
 /** What every case gets: the home, the profile, and the sessions and checkpoints that several of them share. */
 class Context {
   profile = process.argv.includes("--compat") ? "compat" : "hardened";
+  /** The desktop of the cases that take any, and how many siblings they make at once. */
+  desktop = option("desktop") ?? "openbox";
+  counts = (option("counts") ?? "1,2,4,8").split(",").map(Number);
   quiet = { step: (_name, body) => body(), update: () => {} };
   #made = new Map();
   #undo = [];
@@ -48,6 +53,17 @@ class Context {
       this.#undo.push(() => rm(this.home.entry("checkpoints", name), { recursive: true, force: true }));
       await drums.createCheckpoint(this.home, live.record, { name, criu });
       return drums.loadCheckpoint(this.home, name, { criu });
+    });
+  }
+
+  /** A checkpoint of {@link desktop} with its first application open. */
+  openedCheckpoint() {
+    return this.#once("opened checkpoint", async () => {
+      const { live } = await this.session(this.desktop);
+      const recipe = drums.findDesktop(this.desktop);
+      const [application] = recipe.applications;
+      if (application.argv !== undefined) await drums.openApplication(live, recipe, application);
+      return this.checkpoint(this.desktop);
     });
   }
 

@@ -3,11 +3,8 @@
 import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as drums from "../../packages/cli/dist/index.js";
-import { changedRegion, typeText } from "../../packages/readiness/dist/index.js";
 import { measure, report } from "../measure.mjs";
-
-/** A caret that blinks is narrower. */
-const LETTER_WIDTH = 6;
+import { letterSeen } from "../pixel.mjs";
 
 export default async function gnome(context) {
   const desktop = drums.findDesktop("gnome");
@@ -126,13 +123,4 @@ async function siblings(context, writer) {
       goal: "at most 700 ms",
     }),
   ];
-}
-
-async function letterSeen(live, writer) {
-  const { windows } = await live.facts();
-  const window = windows.find((one) => one.class === writer.window.class);
-  const before = await live.frame();
-  await live.withX((x) => typeText(x, "x", { window: window.id }));
-  const within = window.geometry;
-  while ((changedRegion(before, await live.frame(), { within })?.width ?? 0) < LETTER_WIDTH);
 }
