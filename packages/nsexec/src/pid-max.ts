@@ -33,7 +33,7 @@ export async function setPidMax({ pid, startTime }: PidMaxTarget, value: number)
   try {
     if (startTime !== undefined && (await readStartTime(pid).catch(() => undefined)) !== startTime)
       throw processGone(pid);
-    const plan = encodePidMax(value, SESSION_FD);
+    const plan = () => ({ asked: value, packet: encodePidMax(value, SESSION_FD) });
     const { child, control } = startRole("pid-max", { plan, fds: [{ source: session, target: SESSION_FD }] });
     try {
       const said = await control.receive();

@@ -41,10 +41,18 @@ static void make_parents(int root, const char *path) {
   free(copy);
 }
 
+// Most have their parents: those are made only where one is missing.
+static int folder_parent(int root, const char *path, const char **name) {
+  int parent = resolve_parent(root, path, name);
+  if (parent >= 0 || errno != ENOENT) return parent;
+  make_parents(root, path);
+  return resolve_parent(root, path, name);
+}
+
 void step_folder(int root, char **args) {
   const char *name;
-  make_parents(root, args[0]);
-  int parent = parent_of(root, "folder", args[0], &name);
+  int parent = folder_parent(root, args[0], &name);
+  if (parent < 0) fail("folder", args[0]);
   if (mkdirat(parent, name, 0755) == 0) {
     set_owner(parent, name, args, "folder");
   } else {

@@ -9,38 +9,47 @@ import type { FdMapping } from "../syscalls/spawn.js";
 import { hintForStep } from "./hints.js";
 
 /** A running role of drums-init and the socket on which it tells what it does. */
-export interface Role {
+export interface Role<T> {
   readonly child: NativeChild;
   readonly control: SeqpacketChannel;
+  /** What the role was given to do. */
+  readonly asked: T;
 }
 
-export interface StartRoleOptions {
-  readonly plan: Buffer;
+export interface StartRoleOptions<T> {
+  /**
+   * Checks and encodes what the role is to do. Called once it is being executed, for that takes as long: it waits for
+   * its plan and has done nothing yet, and what is thrown here ends it.
+   */
+  readonly plan: () => { readonly asked: T; readonly packet: Buffer };
   /** Descriptors of the child beside the control socket. */
   readonly fds: readonly FdMapping[];
   readonly cgroupFd?: number | undefined;
 }
 
 /** Starts drums-init in a role and hands it its plan. */
-export function startRole(
+export function startRole<T>(
   role: "launch" | "exec-in-mounts" | "enter" | "pid-max",
-  options: StartRoleOptions,
-): Role {
+  options: StartRoleOptions<T>,
+): Role<T> {
   const [ours, theirs] = socketpairSeqpacket();
   const control = new SeqpacketChannel(ours);
   const target = Math.max(2, ...options.fds.map((fd) => fd.target)) + 1;
+  let child: NativeChild | undefined;
   try {
-    control.send(options.plan);
     const file = initBinaryPath();
-    const child = spawnNative({
+    child = spawnNative({
       file,
       argv: ["drums-init", role, String(target)],
       fds: [...options.fds, { source: theirs, target }],
       ...(options.cgroupFd === undefined ? {} : { cgroupFd: options.cgroupFd }),
     });
-    return { child, control };
+    const { asked, packet } = options.plan();
+    control.send(packet);
+    return { child, control, asked };
   } catch (error) {
     control.close();
+    child?.kill("SIGKILL");
     throw error;
   } finally {
     closeSync(theirs);

@@ -39,14 +39,16 @@ export interface PendingSession {
  */
 export async function launchSession(plan: LaunchPlan, options: LaunchOptions = {}): Promise<PendingSession> {
   const { cgroupFd, timeoutMs = 10_000 } = options;
-  const parsed = parseLaunchPlan(plan);
-  if (parsed.program) throw notLaunchable();
-  const packet = encodeLaunchPlan(parsed, cgroupFd === undefined ? {} : { cgroupFd: CGROUP_FD });
+  const prepare = () => {
+    const asked = parseLaunchPlan(plan);
+    if (asked.program) throw notLaunchable();
+    return { asked, packet: encodeLaunchPlan(asked, cgroupFd === undefined ? {} : { cgroupFd: CGROUP_FD }) };
+  };
   const fds = cgroupFd === undefined ? [] : [{ source: cgroupFd, target: CGROUP_FD }];
-  const { child, control } = startRole("launch", { plan: packet, fds });
+  const { child, control, asked } = startRole("launch", { plan: prepare, fds });
   const init = new InitHandle();
   try {
-    const report = await collectReport({ control, init, plan: parsed }, Date.now() + timeoutMs);
+    const report = await collectReport({ control, init, plan: asked }, Date.now() + timeoutMs);
     await child.exited;
     return new Pending(init, control, report, timeoutMs);
   } catch (error) {

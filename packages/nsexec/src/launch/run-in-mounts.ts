@@ -39,19 +39,20 @@ export async function runInMounts(options: RunInMountsOptions): Promise<NativeCh
   const { hostMounts, idMap, file, argv, env = {}, cwd, uid, gid = uid, fds = [], cgroupFd } = options;
   const { mergeMemory = false } = options;
   const ids = uid === undefined || gid === undefined ? undefined : { uid, gid };
-  const steps = parseMountSteps(hostMounts);
-  const plan = encodeMountsPlan(
-    { file, argv, env, cwd, ids },
-    { hostMounts: steps, mergeMemory, ...(idMap ? { idMap } : {}) },
-  );
-  const { child, control } = startRole("exec-in-mounts", { plan, fds, cgroupFd });
+  const plan = () => {
+    const asked = parseMountSteps(hostMounts);
+    const program = { file, argv, env, cwd, ids };
+    const mounts = { hostMounts: asked, mergeMemory, ...(idMap ? { idMap } : {}) };
+    return { asked, packet: encodeMountsPlan(program, mounts) };
+  };
+  const { child, control, asked } = startRole("exec-in-mounts", { plan, fds, cgroupFd });
   try {
     // The socket is close-on-exec: its end says that the program runs.
     const packet = await control.receive();
     if (packet === undefined) return child;
     await child.exited;
     throw failureOf(parseControl(packet.data), "RUN_FAILED", {
-      hostMounts: steps,
+      hostMounts: asked,
       insideMounts: [],
     });
   } finally {

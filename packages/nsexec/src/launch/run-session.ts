@@ -24,20 +24,22 @@ export interface RunSessionOptions {
  */
 export async function runSession(plan: LaunchPlan, options: RunSessionOptions = {}): Promise<NativeChild> {
   const { fds = [], cgroupFd } = options;
-  const parsed = parseLaunchPlan(plan);
-  if (parsed.program === undefined || fds.some(({ target }) => target > 2)) throw notRunnable(fds);
-  const packet = encodeLaunchPlan(parsed, {
-    stdio: fds.map(({ target }) => target),
-    ...(cgroupFd === undefined ? {} : { cgroupFd: CGROUP_FD }),
-  });
+  if (fds.some(({ target }) => target > 2)) throw notRunnable(fds);
+  const prepare = () => {
+    const asked = parseLaunchPlan(plan);
+    if (asked.program === undefined) throw notRunnable(fds);
+    const stdio = fds.map(({ target }) => target);
+    const group = cgroupFd === undefined ? {} : { cgroupFd: CGROUP_FD };
+    return { asked, packet: encodeLaunchPlan(asked, { stdio, ...group }) };
+  };
   const group = cgroupFd === undefined ? [] : [{ source: cgroupFd, target: CGROUP_FD }];
-  const { child, control } = startRole("launch", { plan: packet, fds: [...fds, ...group] });
+  const { child, control, asked } = startRole("launch", { plan: prepare, fds: [...fds, ...group] });
   try {
     // Close-on-exec, and closed by the launcher: its end says that the program runs.
     const said = await control.receive();
     if (said === undefined) return child;
     await child.exited;
-    throw failureOf(parseControl(said.data), "LAUNCH_FAILED", parsed);
+    throw failureOf(parseControl(said.data), "LAUNCH_FAILED", asked);
   } finally {
     control.close();
   }
