@@ -1,5 +1,4 @@
-import { type BigIntStats, closeSync, fstatSync } from "node:fs";
-import { statfs } from "node:fs/promises";
+import { type BigIntStats, closeSync, fstatSync, statfsSync } from "node:fs";
 import { NsexecError, SyscallError } from "./errors.js";
 import { O, RESOLVE } from "./syscalls/constants.js";
 import { openat2 } from "./syscalls/file.js";
@@ -99,9 +98,11 @@ const REFUSED_FILESYSTEMS = new Map([
   [0xcafe4a11, "bpf"],
 ]);
 
-/** Refuses files of the kernel's own filesystems and of FUSE. @throws NsexecError code REFUSED_FILESYSTEM */
-export async function assertPlainFilesystem(resolved: Resolved, path: string): Promise<void> {
-  const { type } = await statfs(`/proc/self/fd/${resolved.fd}`);
+/**
+ * Refuses files of the kernel's own filesystems and of FUSE. Like fstat before it, it is answered by the kernel alone
+ * wherever a session can make a filesystem, so it is no hop to a thread. @throws NsexecError code REFUSED_FILESYSTEM */
+export function assertPlainFilesystem(resolved: Resolved, path: string): void {
+  const { type } = statfsSync(`/proc/self/fd/${resolved.fd}`);
   const name = REFUSED_FILESYSTEMS.get(type >>> 0);
   if (name === undefined) return;
   throw new NsexecError("REFUSED_FILESYSTEM", `${path} in the session lies on ${name}`, {
