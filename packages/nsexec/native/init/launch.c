@@ -149,9 +149,12 @@ static void new_time_namespace(const struct plan *plan) {
   close(fd);
 }
 
-_Noreturn void role_launch(void) {
+_Noreturn void role_launch(bool net_ahead) {
+  if (net_ahead && unshare(CLONE_NEWNET) < 0) fail("net-namespace", "unshare");
   struct plan *plan = plan_receive();
   check(plan);
+  if (net_ahead && (plan->namespaces & (CLONE_NEWNET | CLONE_NEWUSER)) != CLONE_NEWNET)
+    fail_errno("plan", "namespaces", EINVAL);
   umask(0022);
   int own_mounts = needs_own_mounts(plan) ? open_own_mounts() : -1;
   if (own_mounts >= 0) {
@@ -161,7 +164,8 @@ _Noreturn void role_launch(void) {
   new_time_namespace(plan);
   int gate[2];
   if (pipe2(gate, O_CLOEXEC) < 0) fail("clone", "pipe");
-  struct clone_args args = {.flags = plan->namespaces & ~(uint64_t)(CLONE_NEWCGROUP | CLONE_NEWTIME), .exit_signal = SIGCHLD};
+  uint64_t made_apart = CLONE_NEWCGROUP | CLONE_NEWTIME | (net_ahead ? CLONE_NEWNET : 0);
+  struct clone_args args = {.flags = plan->namespaces & ~made_apart, .exit_signal = SIGCHLD};
   if (plan->cgroup_fd >= 0) {
     args.flags |= CLONE_INTO_CGROUP;
     args.cgroup = (uint64_t)plan->cgroup_fd;

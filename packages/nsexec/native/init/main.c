@@ -1,5 +1,5 @@
 // drums-init ROLE CONTROL_FD
-// One static program with five roles (roles.h). Who calls it listens on CONTROL_FD, a SOCK_SEQPACKET socket.
+// One static program with a few roles (roles.h). Who calls it listens on CONTROL_FD, a SOCK_SEQPACKET socket.
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "roles.h"
 
 static int usage(void) {
-  fputs("usage: drums-init launch|init|confined-init|exec-in-mounts|enter|pid-max CONTROL_FD\n", stderr);
+  fputs("usage: drums-init launch|launch-with-net|init|confined-init|exec-in-mounts|enter|pid-max CONTROL_FD\n", stderr);
   return 2;
 }
 
@@ -39,7 +39,8 @@ int main(int argc, char **argv) {
   // This one's program gets the caller's descriptors and no others.
   if (strcmp(argv[1], "exec-in-mounts") == 0) role_exec_in_mounts();
   if (!occupy_stdio()) fail("stdio", "/dev/null");
-  if (strcmp(argv[1], "launch") == 0) role_launch();
+  if (strcmp(argv[1], "launch") == 0) role_launch(false);
+  if (strcmp(argv[1], "launch-with-net") == 0) role_launch(true);
   if (strcmp(argv[1], "confined-init") == 0) confine_mark();
   if (strcmp(argv[1], "init") == 0 || strcmp(argv[1], "confined-init") == 0) role_init();
   if (strcmp(argv[1], "enter") == 0) role_enter();

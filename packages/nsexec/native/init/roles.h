@@ -1,9 +1,12 @@
 // The roles of this one program; each reads its plan from the control socket, and none returns.
 #pragma once
 
+#include <stdbool.h>
+
 // Makes a session: host mounts, namespaces, the root, then PID 1 of it: role `init`, or the plan's own program,
-// whose end this process waits for and mirrors.
-_Noreturn void role_launch(void);
+// whose end this process waits for and mirrors. NET_AHEAD makes the session's net namespace before the plan has come,
+// which takes as long as the caller needs to make that; without a user namespace only, which would have to own it.
+_Noreturn void role_launch(bool net_ahead);
 
 // PID 1 of a session: reports, waits for `go`, then reaps and serves.
 _Noreturn void role_init(void);

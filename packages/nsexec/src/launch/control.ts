@@ -3,6 +3,7 @@ import { type NativeChild, spawnNative } from "../child.js";
 import { errnoName, NsexecError } from "../errors.js";
 import { explainStep, type StepFailure } from "../explain/index.js";
 import { initBinaryPath } from "../init-binary.js";
+import type { LaunchPlan } from "../plan/schema.js";
 import { SeqpacketChannel } from "../seqpacket.js";
 import { socketpairSeqpacket } from "../syscalls/socket.js";
 import type { FdMapping } from "../syscalls/spawn.js";
@@ -27,11 +28,18 @@ export interface StartRoleOptions<T> {
   readonly cgroupFd?: number | undefined;
 }
 
+/** native/init/roles.h says what each does. */
+type RoleName = "launch" | "launch-with-net" | "exec-in-mounts" | "enter" | "pid-max";
+
+/** The launcher for a plan that is still to be checked: one without a user namespace can have its net made meanwhile. */
+export function launcherFor({ namespaces }: Pick<LaunchPlan, "namespaces">): RoleName {
+  // A caller in JavaScript may give anything here; the check of the plan says so then.
+  const named: ReadonlySet<unknown> = new Set(Array.isArray(namespaces) ? namespaces : []);
+  return named.has("net") && !named.has("user") ? "launch-with-net" : "launch";
+}
+
 /** Starts drums-init in a role and hands it its plan. */
-export function startRole<T>(
-  role: "launch" | "exec-in-mounts" | "enter" | "pid-max",
-  options: StartRoleOptions<T>,
-): Role<T> {
+export function startRole<T>(role: RoleName, options: StartRoleOptions<T>): Role<T> {
   const [ours, theirs] = socketpairSeqpacket();
   const control = new SeqpacketChannel(ours);
   const target = Math.max(2, ...options.fds.map((fd) => fd.target)) + 1;

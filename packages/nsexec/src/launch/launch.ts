@@ -6,7 +6,7 @@ import type { LaunchPlan } from "../plan/schema.js";
 import { readStartTime } from "../proc/stat.js";
 import type { SeqpacketChannel } from "../seqpacket.js";
 import { pidfdOpen, pidfdSendSignal, pidfdWait } from "../syscalls/pidfd.js";
-import { type ControlMessage, failureOf, parseControl, startRole } from "./control.js";
+import { type ControlMessage, failureOf, launcherFor, parseControl, startRole } from "./control.js";
 import { assembleReport, type StageTwoReport } from "./report.js";
 
 const CGROUP_FD = 3;
@@ -45,7 +45,7 @@ export async function launchSession(plan: LaunchPlan, options: LaunchOptions = {
     return { asked, packet: encodeLaunchPlan(asked, cgroupFd === undefined ? {} : { cgroupFd: CGROUP_FD }) };
   };
   const fds = cgroupFd === undefined ? [] : [{ source: cgroupFd, target: CGROUP_FD }];
-  const { child, control, asked } = startRole("launch", { plan: prepare, fds });
+  const { child, control, asked } = startRole(launcherFor(plan), { plan: prepare, fds });
   const init = new InitHandle();
   try {
     const report = await collectReport({ control, init, plan: asked }, Date.now() + timeoutMs);

@@ -4,7 +4,7 @@ import { encodeLaunchPlan } from "../plan/encode.js";
 import { parseLaunchPlan } from "../plan/parse.js";
 import type { LaunchPlan } from "../plan/schema.js";
 import type { FdMapping } from "../syscalls/spawn.js";
-import { failureOf, parseControl, startRole } from "./control.js";
+import { failureOf, launcherFor, parseControl, startRole } from "./control.js";
 
 const CGROUP_FD = 3;
 
@@ -33,7 +33,7 @@ export async function runSession(plan: LaunchPlan, options: RunSessionOptions = 
     return { asked, packet: encodeLaunchPlan(asked, { stdio, ...group }) };
   };
   const group = cgroupFd === undefined ? [] : [{ source: cgroupFd, target: CGROUP_FD }];
-  const { child, control, asked } = startRole("launch", { plan: prepare, fds: [...fds, ...group] });
+  const { child, control, asked } = startRole(launcherFor(plan), { plan: prepare, fds: [...fds, ...group] });
   try {
     // Close-on-exec, and closed by the launcher: its end says that the program runs.
     const said = await control.receive();

@@ -47,6 +47,14 @@ describe("what surrounds the launcher is named for real:", () => {
     });
   });
 
+  testNeeding(["root"], "a sysctl that forbids net namespaces, by its exact key", async () => {
+    const lines = `exec unshare --user --map-root-user bash -ec 'echo 0 >/proc/sys/user/max_net_namespaces; exec "$@"' bash "$@"`;
+    await refusedAmong("compat", lines, {
+      step: "net-namespace",
+      hint: expect.stringContaining("/proc/sys/user/max_net_namespaces"),
+    });
+  });
+
   testNeeding(["root"], "a chroot, from which nothing can be pivoted", async () => {
     const stage = makeStage("compat");
     try {
