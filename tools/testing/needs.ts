@@ -1,4 +1,5 @@
-import { accessSync, constants, existsSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { type TestFunction, test } from "vitest";
 
@@ -12,14 +13,16 @@ const CHECKS = {
     "no cgroup2 mount",
 } as const satisfies Record<string, () => true | string>;
 
-/** A named check, a program on PATH (`program:NAME`), or a file (`file:PATH`). */
-export type Need = keyof typeof CHECKS | `program:${string}` | `file:${string}`;
+/** A named check, a program on PATH (`program:NAME`), a file (`file:PATH`), or a driver (`filesystem:NAME`). */
+export type Need = keyof typeof CHECKS | `program:${string}` | `file:${string}` | `filesystem:${string}`;
 
 /** Says why a need is not met, or undefined when it is. */
 export function unmet(need: Need): string | undefined {
   if (need.startsWith("program:"))
     return onPath(need.slice(8)) ? undefined : `${need.slice(8)} is not on PATH`;
   if (need.startsWith("file:")) return existsSync(need.slice(5)) ? undefined : `${need.slice(5)} is missing`;
+  if (need.startsWith("filesystem:"))
+    return hasDriver(need.slice(11)) ? undefined : `the kernel has no ${need.slice(11)}`;
   const answer = CHECKS[need as keyof typeof CHECKS]();
   return answer === true ? undefined : answer;
 }
@@ -44,6 +47,12 @@ export function testNeeding(
   } else {
     test.skip(`${name} (needs: ${missing.join("; ")})`, () => {});
   }
+}
+
+/** Built in, or loaded, or to be loaded. */
+function hasDriver(name: string): boolean {
+  const known = () => readFileSync("/proc/filesystems", "utf8").split(/\s+/).includes(name);
+  return known() || (spawnSync("modprobe", [name]).status === 0 && known());
 }
 
 function onPath(program: string): boolean {

@@ -60,6 +60,7 @@ export { listRoots, type ReleaseOptions, releaseRoot, type StateOptions } from "
 export { type LoopDevice, type LoopRequest, type RootSystem, realSystem } from "./mount/system.js";
 export type { PassedOver } from "./mount/ways.js";
 export { describeLayers, type LayerDescription } from "./overlay/layers.js";
+export { type MountOverlayOptions, mountOverlay } from "./overlay/mount.js";
 export * from "./overlay/options.js";
 export * from "./overlay/sized.js";
 export * from "./overlay/upper.js";
