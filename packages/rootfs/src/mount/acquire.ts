@@ -77,7 +77,8 @@ async function mountByFirstWay(context: RootContext, source: RootSource): Promis
     const result = probed ?? (await tryWay(context, way, source));
     if (typeof result !== "string") return { ...result, way, passedOver };
     passedOver.push({ way, reason: result });
-    await takeDownDisk(folder, { system, timeoutMs });
+    // A probe leaves nothing, and a look for daemons goes through all processes.
+    if (probed === undefined) await takeDownDisk(folder, { system, timeoutMs });
   }
   throw noWay(source.path, passedOver);
 }
