@@ -45,7 +45,7 @@ export type { UsableSibling } from "./fork/usable.js";
 export { createHome, DEFAULT_HOME, findHome, type Home, homeAt } from "./home.js";
 export { auditImage, buildImage, type ImageAudit } from "./image/index.js";
 export { type InitLayer, initLayer } from "./layers/init.js";
-export { type XvfbLayer, xvfbLayer } from "./layers/xvfb.js";
+export { type XServerLayer, type XServerLayerOptions, xServerLayer } from "./layers/x-server.js";
 export {
   type FillOptions,
   fillPools,

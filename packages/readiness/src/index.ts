@@ -38,5 +38,6 @@ export { type DamageWatch, watchDamage } from "./x11/damage.js";
 export { type GatherOptions, gatherFacts } from "./x11/facts.js";
 export { type FocusOptions, focusWindow } from "./x11/focus.js";
 export { pressKey, type TypeOptions, typeText } from "./x11/input.js";
+export { readScreen } from "./x11/screen.js";
 export type { XAuth, XSetup } from "./x11/setup.js";
 export type { DesktopFacts, Monitor, WindowFacts, WindowManagerFacts } from "./x11/types.js";

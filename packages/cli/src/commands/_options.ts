@@ -1,7 +1,8 @@
 import { NsexecError, type PortRequest, type ProfileName, parsePublish } from "@drums/nsexec";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { messageOf } from "../errors.js";
-import type { Screen } from "../recipes/types.js";
+import { xServerNames } from "../recipes/find.js";
+import type { Screen, ScreenRequest, XServerName } from "../recipes/types.js";
 import type { LimitRequest } from "../session/limits.js";
 
 /** Parses an option that counts something: a whole number from 0. */
@@ -96,21 +97,37 @@ export function limitRequest({ memoryMax, cpuMax, pidsMax, allowUnlimited }: Lim
   };
 }
 
-/** What {@link geometryOption} parses to. */
-export interface GeometryChoice {
+/** What {@link withScreenOptions} parses to. */
+export interface ScreenChoice {
   readonly geometry?: Screen;
+  readonly xServer: XServerName;
 }
 
 /** What a desktop can be used on, and what a frame may hold (`MAX_PIXELS` of `@drums/readiness`). */
 const SMALLEST: Screen = { width: 800, height: 600 };
 const LARGEST: Screen = { width: 7680, height: 4320 };
 
-/** `--geometry WIDTHxHEIGHT`: the size of a session's screen. */
-export function geometryOption(): Option {
-  return new Option(
-    "--geometry <widthxheight>",
-    "the size of the screen in pixels, such as 1920x1080 (default: 1280x800)",
-  ).argParser(parseGeometry);
+/** `--geometry WIDTHxHEIGHT` and `--x-server`: a session's screen and what makes it up. */
+export function withScreenOptions(command: Command): Command {
+  return command
+    .option(
+      "--geometry <widthxheight>",
+      "the size of the screen in pixels, such as 1920x1080 (default: 1280x800)",
+      parseGeometry,
+    )
+    .addOption(
+      new Option(
+        "--x-server <name>",
+        "xvfb: its picture is a file; xorg-dummy: a real machine's Xorg, on the dummy driver",
+      )
+        .choices(xServerNames)
+        .default("xvfb"),
+    );
+}
+
+/** The request that screen options stand for. */
+export function screenRequest({ geometry, xServer }: ScreenChoice): ScreenRequest {
+  return { screen: geometry, xServer };
 }
 
 function parseGeometry(text: string): Screen {

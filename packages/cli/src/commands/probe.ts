@@ -11,18 +11,19 @@ import { exitCodeOf, renderError } from "../render/error.js";
 import { type CommandContext, type CommonOptions, withCommonOptions } from "./_context.js";
 import {
   countOption,
-  type GeometryChoice,
-  geometryOption,
   type LimitChoice,
   limitRequest,
   type ProfileChoice,
   profileOption,
+  type ScreenChoice,
+  screenRequest,
   withLimitOptions,
+  withScreenOptions,
 } from "./_options.js";
 
 import { sweep } from "./_sweep.js";
 
-interface ProbeFlags extends CommonOptions, ProfileChoice, GeometryChoice, LimitChoice {
+interface ProbeFlags extends CommonOptions, ProfileChoice, ScreenChoice, LimitChoice {
   readonly image: string;
   readonly sha256?: string;
   readonly desktop: string;
@@ -41,9 +42,9 @@ export function registerProbe(program: Command, context: CommandContext): void {
     .addOption(new Option("--desktop <name>", "what to start").choices(desktopNames).default("openbox"))
     .option("--application <name>", `what to type into (default: the desktop's first): ${applicationsText()}`)
     .option("--siblings <count>", "how many to restore at the same time", countOption, 3)
-    .addOption(geometryOption())
     .addOption(profileOption())
     .option("--out <dir>", "the run's folder (default: a new one under DRUMS_HOME/evidence)");
+  withScreenOptions(command);
   withLimitOptions(command);
   withCommonOptions(command).action((flags: ProbeFlags) =>
     context.run(flags, async ({ home, progress, signal }) => {
@@ -56,7 +57,7 @@ export function registerProbe(program: Command, context: CommandContext): void {
           image: flags.image,
           expectedSha256: flags.sha256,
           desktop: flags.desktop,
-          screen: flags.geometry,
+          ...screenRequest(flags),
           application: flags.application,
           siblings: flags.siblings,
           profile: flags.profile,

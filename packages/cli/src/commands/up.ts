@@ -14,20 +14,21 @@ import {
   withCommonOptions,
 } from "./_context.js";
 import {
-  type GeometryChoice,
-  geometryOption,
   type LimitChoice,
   limitRequest,
   type ProfileChoice,
   profileOption,
   publishOption,
+  type ScreenChoice,
+  screenRequest,
   sizeOption,
   withLimitOptions,
+  withScreenOptions,
 } from "./_options.js";
 
 import { sweep } from "./_sweep.js";
 
-interface UpFlags extends CommonOptions, ProfileChoice, GeometryChoice, LimitChoice {
+interface UpFlags extends CommonOptions, ProfileChoice, ScreenChoice, LimitChoice {
   readonly image: string;
   readonly sha256?: string;
   readonly desktop: string;
@@ -46,7 +47,6 @@ export function registerUp(program: Command, context: CommandContext): void {
     .requiredOption("--image <file>", "a qcow2 or raw image")
     .option("--sha256 <hex>", "what the image must be")
     .addOption(new Option("--desktop <name>", "what to start").choices(desktopNames).default("openbox"))
-    .addOption(geometryOption())
     .addOption(profileOption())
     .option("--sudo", "let setuid files give rights inside, so that sudo works")
     .option(
@@ -65,6 +65,7 @@ export function registerUp(program: Command, context: CommandContext): void {
       publishOption,
     )
     .option("--plan", "print what would be mounted, given up and run, and start nothing");
+  withScreenOptions(command);
   withLimitOptions(command);
   withCommonOptions(command).action((flags: UpFlags) =>
     context.run(flags, async ({ home, progress, signal }) => {
@@ -75,7 +76,7 @@ export function registerUp(program: Command, context: CommandContext): void {
         image: flags.image,
         expectedSha256: flags.sha256,
         desktop: flags.desktop,
-        screen: flags.geometry,
+        ...screenRequest(flags),
         profile: flags.profile,
         sudo: flags.sudo ?? false,
         upperBytes: flags.upperSize,

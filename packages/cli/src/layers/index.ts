@@ -1,3 +1,3 @@
 export { type InitLayer, initLayer } from "./init.js";
 export type { LayerDeb, StoredLayer } from "./store.js";
-export { XVFB_PACKAGES, type XvfbLayer, type XvfbLayerOptions, xvfbLayer } from "./xvfb.js";
+export { X_SERVER_PACKAGES, type XServerLayer, type XServerLayerOptions, xServerLayer } from "./x-server.js";

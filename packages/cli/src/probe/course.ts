@@ -86,10 +86,11 @@ export class Course {
     );
     await this.#step("second", () => this.#second(tools));
     await this.#step("original", () => this.#looks.atOriginal(live));
+    const { desktop } = this.#request;
     await this.#step("parity", async () =>
       this.#attempt.record(
         "parity.json",
-        await readParity(live, { layered: ["/usr/bin/Xvfb"], desktop: this.#request.desktop }),
+        await readParity(live, { layered: [desktop.xServer.program], desktop }),
       ),
     );
   }

@@ -82,7 +82,8 @@ async function mountLine(mountPoint: string): Promise<string> {
   return lines.find((line) => line.split(" ")[4] === mountPoint) ?? "";
 }
 
-async function recordLayers(attempt: Attempt, { root, xvfb, init }: Layered): Promise<void> {
+async function recordLayers(attempt: Attempt, { root, xServer, init }: Layered): Promise<void> {
+  const { recipe, layer } = xServer;
   const programs = ["/usr/bin/Xvfb", "/usr/bin/Xorg", "/usr/bin/Xtigervnc"];
   const found = await lookFor(root.path, programs);
   await attempt.record("layers.json", {
@@ -97,12 +98,12 @@ async function recordLayers(attempt: Attempt, { root, xvfb, init }: Layered): Pr
         debs: [],
       },
       {
-        name: "xvfb",
-        path: xvfb.path,
-        digest: xvfb.digest,
-        files: xvfb.files,
-        brings: ["/usr/bin/Xvfb"],
-        debs: xvfb.debs.map(({ name, version, expectedSha256, sha256 }) => ({
+        name: recipe.name,
+        path: layer.path,
+        digest: layer.digest,
+        files: layer.files,
+        brings: [recipe.program],
+        debs: layer.debs.map(({ name, version, expectedSha256, sha256 }) => ({
           package: name,
           version,
           expectedSha256,

@@ -10,12 +10,19 @@ import type {
   ImageRecipe,
   Screen,
   ScreenRequest,
+  XServerName,
+  XServerRecipe,
 } from "./types.js";
 import { onScreen } from "./x-servers/display.js";
+import { xorgDummy } from "./x-servers/xorg-dummy.js";
 import { xvfb } from "./x-servers/xvfb.js";
 
 const IMAGES: readonly ImageRecipe[] = [openboxImage, gnomeImage];
 const DESKTOPS: readonly DesktopWithoutScreen[] = [openboxDesktop, gnomeDesktop];
+const X_SERVERS: Readonly<Record<XServerName, XServerRecipe>> = { xvfb, "xorg-dummy": xorgDummy };
+
+/** Names of the X servers that a session can have. */
+export const xServerNames = Object.keys(X_SERVERS) as readonly XServerName[];
 
 /** The size that OSWorld-like tasks have been recorded in here. */
 const STANDARD_SCREEN: Screen = { width: 1280, height: 800 };
@@ -35,9 +42,17 @@ export function findImageRecipe(name: string): ImageRecipe {
  * A desktop by its name, on the screen that is asked for.
  * @throws DrumsError UNKNOWN_DESKTOP, a usage fault
  */
-export function findDesktop(name: string, { screen = STANDARD_SCREEN }: ScreenRequest = {}): DesktopRecipe {
+export function findDesktop(
+  name: string,
+  { screen = STANDARD_SCREEN, xServer = "xvfb" }: ScreenRequest = {},
+): DesktopRecipe {
   const desktop = DESKTOPS.find((recipe) => recipe.name === name) ?? unknown("desktop", name, desktopNames);
-  return onScreen(desktop, { xServer: xvfb, screen });
+  return onScreen(desktop, { xServer: findXServer(xServer), screen });
+}
+
+/** An X server by its name. */
+export function findXServer(name: XServerName): XServerRecipe {
+  return X_SERVERS[name];
 }
 
 /** The application of a desktop by its name, its first without one. @throws DrumsError UNKNOWN_APPLICATION, a usage fault */

@@ -1,3 +1,10 @@
-export { desktopNames, findApplication, findDesktop, findImageRecipe, imageNames } from "./find.js";
+export {
+  desktopNames,
+  findApplication,
+  findDesktop,
+  findImageRecipe,
+  imageNames,
+  xServerNames,
+} from "./find.js";
 export { recipeHash } from "./hash.js";
 export type * from "./types.js";

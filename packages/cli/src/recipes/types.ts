@@ -99,7 +99,7 @@ export interface ApplicationRecipe {
   /** Absent where the desktop's own programs open it. */
   readonly argv?: readonly [string, ...string[]];
   /** Written into the session, as its user, before the application is opened. Default none. */
-  readonly files?: readonly Pick<RecipeFile, "path" | "content">[];
+  readonly files?: readonly SessionFile[];
   readonly window: WindowRecipe;
   /** Name of the process, as /proc/PID/comm has it, that owns the window. */
   readonly process: string;
@@ -113,7 +113,10 @@ export interface Screen {
 }
 
 /** The X servers that there is a layer for. */
-export type XServerName = "xvfb";
+export type XServerName = "xvfb" | "xorg-dummy";
+
+/** A file written into a session by a program of its own. */
+export type SessionFile = Pick<RecipeFile, "path" | "content">;
 
 /** An X server that makes a screen up, and what it needs in a session. */
 export interface XServerRecipe {
@@ -122,8 +125,10 @@ export interface XServerRecipe {
   readonly program: string;
   readonly argv: (screen: Screen) => readonly [string, ...string[]];
   readonly folders: readonly DesktopFolder[];
-  /** XWD file that it keeps its frame buffer in. */
-  readonly frameFile: string;
+  /** Written before it starts. Default none. */
+  readonly files?: (screen: Screen) => readonly SessionFile[];
+  /** XWD file that it keeps its frame buffer in; without one the screen is asked of it over X. */
+  readonly frameFile?: string;
 }
 
 /** What a session's screen is made up by, and its size. */
@@ -135,7 +140,7 @@ export interface ScreenRequest {
 }
 
 /** A desktop as its own recipe has it: what it stands on is chosen for each session. */
-export type DesktopWithoutScreen = Omit<DesktopRecipe, "xServer" | "display">;
+export type DesktopWithoutScreen = Omit<DesktopRecipe, "xServer" | "display" | "files">;
 
 /** How a desktop is started and when it counts as ready, as plain data. */
 export interface DesktopRecipe {
@@ -150,6 +155,8 @@ export interface DesktopRecipe {
   /** Socket of the user's session bus, for a desktop that has one. */
   readonly sessionBus?: string;
   readonly folders: readonly DesktopFolder[];
+  /** Written, as root's, once the folders are there. */
+  readonly files: readonly SessionFile[];
   /** In the order in which they start; the private system bus is up before the first. */
   readonly programs: readonly DesktopProgram[];
   /** Rules of `@drums/readiness` by which it is usable. `gnome` asks the session bus too, and leaves the Overview. */

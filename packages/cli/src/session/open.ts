@@ -1,8 +1,16 @@
 import type { Socket } from "node:net";
 import { type BusConnection, openBus } from "@drums/dbus-private";
 import { connectInit, type InitClient, openSessionRoot, type SessionRoot } from "@drums/nsexec";
-import { connectX, type DesktopFacts, type Frame, gatherFacts, type XSession } from "@drums/readiness";
+import {
+  connectX,
+  type DesktopFacts,
+  type Frame,
+  gatherFacts,
+  readScreen,
+  type XSession,
+} from "@drums/readiness";
 import { DrumsError, EXIT } from "../errors.js";
+import { findXServer } from "../recipes/find.js";
 import { FrameParser } from "./frame-parser.js";
 import { RANGE_SIZE } from "./id-range.js";
 import { INSIDE, USER } from "./paths.js";
@@ -22,9 +30,12 @@ export interface LiveSession {
   withInit<T>(use: (init: InitClient) => Promise<T>): Promise<T>;
   /** Runs with a connection to the X server, closed afterwards for the same reason. */
   withX<T>(use: (x: XSession) => Promise<T>): Promise<T>;
-  /** The X server's framebuffer file as it is, in XWD format: the cheapest picture there is. */
+  /**
+   * The screen in XWD format: the X server's framebuffer file as it is, the cheapest picture there is; of a server
+   * without one what it says, without the cursor.
+   */
   rawFrame(): Promise<Buffer>;
-  /** The screen with its cursor, from the X server's framebuffer file: no X traffic. */
+  /** The same as a frame. */
   frame(): Promise<Frame>;
   facts(): Promise<DesktopFacts>;
   connectBus(options?: { readonly uid?: number; readonly gid?: number }): Promise<Socket>;
@@ -59,7 +70,9 @@ export async function openSession(
       x.close();
     }
   };
-  const rawFrame = () => root.readFile(INSIDE.framebuffer, { maxBytes: MAX_FRAME_BYTES });
+  const { frameFile } = findXServer(record.spec.xServer ?? "xvfb");
+  const rawFrame = () =>
+    frameFile === undefined ? withX(readScreen) : root.readFile(frameFile, { maxBytes: MAX_FRAME_BYTES });
   return {
     record,
     root,

@@ -7,8 +7,6 @@ export const INSIDE = {
   x: "/tmp/.X11-unix/X0",
   display: ":0",
   logs: "/var/log/drums",
-  /** Xvfb's -fbdir file, XWD format. On the upper, so that a checkpoint need not pipe it through tar. */
-  framebuffer: "/var/lib/drums/fb/Xvfb_screen0",
 } as const;
 
 /** The desktop's user. */

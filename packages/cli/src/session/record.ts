@@ -18,6 +18,8 @@ export const sessionSpecSchema = z.object({
   desktop: z.string(),
   /** Pixels; absent is the standard size of a desktop. */
   screen: z.object({ width: z.int().positive(), height: z.int().positive() }).optional(),
+  /** What makes the screen up; absent is Xvfb. */
+  xServer: z.enum(["xvfb", "xorg-dummy"]).optional(),
   profile: z.enum(["hardened", "compat"]),
   /** Uppermost first; the root lies below them all. */
   layers: z.array(layerSchema),

@@ -11,7 +11,7 @@ import { digestImage, type MountedRoot, mountRoot, verifyImage } from "@drums/ro
 import { DrumsError, EXIT } from "../errors.js";
 import type { Home } from "../home.js";
 import { initLayer } from "../layers/init.js";
-import { xvfbLayer } from "../layers/xvfb.js";
+import { xServerLayer } from "../layers/x-server.js";
 import { withLock } from "../lock.js";
 import { findDesktop } from "../recipes/find.js";
 import type { DesktopRecipe, ScreenRequest } from "../recipes/types.js";
@@ -148,7 +148,7 @@ class Boot {
 
   async firstRecord({ path, sha256 }: VerifiedImage, request: UpRequest): Promise<SessionRecord> {
     const { profile = "hardened", sudo = false, network = "none", publish = [] } = request;
-    const { upperBytes, limits, allowUnlimited, screen } = request;
+    const { upperBytes, limits, allowUnlimited, screen, xServer } = request;
     const record: SessionRecord = {
       version: 1,
       id: this.#folder.id,
@@ -159,6 +159,7 @@ class Boot {
         image: { path, sha256 },
         desktop: this.#desktop.name,
         ...(screen && { screen }),
+        ...(xServer && { xServer }),
         profile,
         layers: [],
         hostname: "drums",
@@ -228,12 +229,13 @@ class Boot {
   }
 
   async #layers(root: MountedRoot): Promise<SessionLayer[]> {
-    const xvfb = await xvfbLayer({ home: this.#home, root: root.path });
+    const recipe = this.#desktop.xServer;
+    const layer = await xServerLayer({ home: this.#home, root: root.path, xServer: recipe.name });
     const init = await initLayer({ home: this.#home });
-    await this.#options.observe.layered?.({ root, xvfb, init });
+    await this.#options.observe.layered?.({ root, xServer: { recipe, layer }, init });
     return [
       { kind: "init", path: init.path, digest: init.digest, idmap: true },
-      { kind: "deb", path: xvfb.path, digest: xvfb.digest, idmap: true },
+      { kind: "deb", path: layer.path, digest: layer.digest, idmap: true },
     ];
   }
 

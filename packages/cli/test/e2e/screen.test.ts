@@ -8,9 +8,9 @@ import { drums } from "../support/drums.js";
 import { DESKTOP_NEEDS, withTestHome } from "../support/test-home.js";
 import { testImage } from "../support/test-image.js";
 
-const SIZES = [
-  { width: 1280, height: 720 },
-  { width: 1920, height: 1080 },
+const SCREENS = [
+  { xServer: "xvfb", size: { width: 1280, height: 720 } },
+  { xServer: "xorg-dummy", size: { width: 1920, height: 1080 } },
 ] as const;
 
 /** The size of a session's picture, and whether the picture alone passes for a desktop. */
@@ -23,20 +23,21 @@ async function shot(home: Home, id: string): Promise<{ size: object; judged: str
   return { size: { width, height }, judged: document.name };
 }
 
-describe("a screen of the size that is asked for", () => {
-  for (const size of SIZES)
+describe("a screen as it is asked for", () => {
+  for (const { xServer, size } of SCREENS)
     testNeeding(
       DESKTOP_NEEDS,
-      `is what a desktop of ${size.width}×${size.height} and its siblings have`,
+      `of ${size.width}×${size.height} is what a desktop on ${xServer} and its siblings have`,
       async () => {
         const { path } = await testImage();
         await withTestHome(async (home) => {
           const geometry = `${size.width}x${size.height}`;
-          const up = await drums(home, "up", "--image", path, "--geometry", geometry);
-          expect(up).toMatchObject({ status: 0, document: { spec: { screen: size } } });
+          const up = await drums(home, "up", "--image", path, "--geometry", geometry, "--x-server", xServer);
+          expect(up).toMatchObject({ status: 0, document: { spec: { screen: size, xServer } } });
           const id: string = up.document.id;
           expect(await shot(home, id)).toEqual({ size, judged: "ready" });
           expect(await drums(home, "checkpoint", id, "--name", "c1")).toMatchObject({ status: 0 });
+          expect(await drums(home, "rm", id)).toMatchObject({ status: 0 });
           const fork = await drums(home, "fork", "c1");
           expect(fork).toMatchObject({ status: 0, document: { failures: [] } });
           expect(await shot(home, fork.document.siblings[0].id)).toEqual({ size, judged: "ready" });

@@ -87,10 +87,10 @@ describe("one contradiction fails the claim that it contradicts, and says so", (
     {
       record: "layers.json",
       change: { rootPrograms: [{ path: "/usr/bin/Xvfb", found: true }] },
-      fails: ["xvfb-layer"],
+      fails: ["x-server-layer"],
       says: /the root itself has/,
     },
-    { record: "layers.json", change: { layers: [] }, fails: ["xvfb-layer"], says: /no layer brings/ },
+    { record: "layers.json", change: { layers: [] }, fails: ["x-server-layer"], says: /no layer brings/ },
     {
       record: "session/handshake.json",
       change: { checks: [{ name: "limits", ok: false, detail: "not read back" }] },

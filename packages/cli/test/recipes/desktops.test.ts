@@ -23,6 +23,15 @@ test.each(desktopNames)("%s starts its X server first, on the screen that is ask
   }
 });
 
+test("Xorg on the dummy driver has a configuration of its own with a mode of just the size asked for", () => {
+  const screen = { width: 1366, height: 768 };
+  const { programs, files, xServer } = findDesktop("openbox", { screen, xServer: "xorg-dummy" });
+  expect(programs[0]?.argv).toEqual(expect.arrayContaining(["-config", files[0]?.path]));
+  expect(files[0]?.content).toMatch(/Modeline "1366x768" 73.06 1366 1414 1446 1526 768 771 777 798$/m);
+  expect(files[0]?.content).toMatch(/Modes "1366x768"\n\s*Virtual 1366 768$/m);
+  expect(xServer.frameFile).toBeUndefined();
+});
+
 test.each(desktopNames)("every program of %s has a log of its own and a whole environment", (name) => {
   const { programs, user, display } = findDesktop(name);
   expect(new Set(programs.map((program) => program.name)).size).toBe(programs.length);

@@ -56,6 +56,25 @@ export async function readXwd(path: string): Promise<Frame> {
   }
 }
 
+/** The header of an XWD file that {@link parseXwd} takes, for a screen whose pixels follow densely. */
+export function xwdHeader({ width, height }: { readonly width: number; readonly height: number }): Buffer {
+  const header = Buffer.alloc(FIXED_HEADER_BYTES);
+  const fields = [
+    [HEADER_SIZE, FIXED_HEADER_BYTES],
+    [FILE_VERSION, XWD_VERSION],
+    [PIXMAP_FORMAT, Z_PIXMAP],
+    [WIDTH, width],
+    [HEIGHT, height],
+    [BITS_PER_PIXEL, 32],
+    [BYTES_PER_LINE, width * 4],
+    [RED_MASK, 0xff0000],
+    [GREEN_MASK, 0xff00],
+    [BLUE_MASK, 0xff],
+  ] as const;
+  for (const [index, value] of fields) header.writeUInt32BE(value, index * 4);
+  return header;
+}
+
 function refuseOtherLayouts(field: (index: number) => number): void {
   if (field(FILE_VERSION) !== XWD_VERSION)
     throw badXwd(`version ${field(FILE_VERSION)} is not ${XWD_VERSION}`);

@@ -104,6 +104,12 @@ export const queryPointer = (window: number): Call<{ x: number; y: number; modif
   }),
 });
 
+/** The pixels of a part of a drawable, in ZPixmap format, every plane. */
+export const getImage = (drawable: number, { x, y, width, height }: Box): Call<Buffer> => ({
+  packet: request(73, [drawable, words(x, y), words(width, height), 0xffff_ffff], 2),
+  read: (reply) => slice(reply, 32, reply.readUInt32LE(4) * 4),
+});
+
 /** Where (0, 0) of `window` lies on `root`. */
 export const translateOrigin = (window: number, root: number): Call<{ x: number; y: number }> => ({
   packet: request(40, [window, root, 0]),
@@ -216,6 +222,11 @@ export function damageSubtract({ majorOpcode }: Extension, damage: number): Buff
 
 function request(opcode: number, values: readonly number[], second = 0): Buffer {
   return extensionRequest(opcode, second, values);
+}
+
+/** Two CARD16 as they lie one behind the other. */
+function words(first: number, second: number): number {
+  return (first & 0xffff) | ((second & 0xffff) << 16);
 }
 
 function extensionRequest(opcode: number, second: number, values: readonly number[]): Buffer {

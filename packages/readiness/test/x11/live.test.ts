@@ -10,7 +10,9 @@ import {
   focusWindow,
   gatherFacts,
   judge,
+  parseXwd,
   pressKey,
+  readScreen,
   typeText,
   waitUntilReady,
   watchDamage,
@@ -197,3 +199,18 @@ testNeeding(["program:Xvfb"], "a server that was stopped is mute, one that was k
   await end(server.process, "SIGKILL");
   await expect(gatherFacts(again)).rejects.toMatchObject({ code: "X_SERVER_GONE" });
 });
+
+testNeeding(
+  DESKTOP,
+  "the screen that the server is asked for is that of its frame file, but for the cursor",
+  async () => {
+    const { xvfb, x } = await desktop();
+    const [asked, kept] = [parseXwd(await readScreen(x)), await xvfb.frame()];
+    expect([asked.width, asked.height]).toEqual([kept.width, kept.height]);
+    const { pointer } = await gatherFacts(x);
+    const changed = changedRegion(kept, asked);
+    expect(changed?.x).toBeGreaterThanOrEqual((pointer?.x ?? 0) - 32);
+    expect(changed?.width).toBeLessThanOrEqual(64);
+    expect(changed?.height).toBeLessThanOrEqual(64);
+  },
+);

@@ -45,21 +45,24 @@ export const rootReadOnly: ClaimRule = {
   },
 };
 
-const X_SERVER = "/usr/bin/Xvfb";
+/** X servers that a layer may bring. */
+const X_SERVERS = ["/usr/bin/Xvfb", "/usr/bin/Xorg"];
 
 /** The image has no X server for this; a layer made from pinned packages brings it. */
-export const xvfbLayer: ClaimRule = {
-  id: "xvfb-layer",
-  sentence: "The image has no Xvfb; a layer from packages pinned by sha256 brings it.",
+export const xServerLayer: ClaimRule = {
+  id: "x-server-layer",
+  sentence: "The image lacks the X server that runs; a layer from packages pinned by sha256 brings it.",
   steps: ["layers"],
   check: (records) => {
     const { rootPrograms, layers } = records.get("layers.json");
-    const inRoot = rootPrograms.find(({ path }) => path === X_SERVER);
-    const layer = layers.find(({ brings }) => brings.includes(X_SERVER));
-    if (inRoot === undefined) return [unknown(`nobody looked for ${X_SERVER} in the root`)];
-    if (layer === undefined) return [expect(false, "", `no layer brings ${X_SERVER}`)];
+    const layer = layers.find(({ brings }) => brings.some((path) => X_SERVERS.includes(path)));
+    const server = layer?.brings.find((path) => X_SERVERS.includes(path));
+    if (layer === undefined || server === undefined)
+      return [expect(false, "", `no layer brings ${X_SERVERS.join(" or ")}`)];
+    const inRoot = rootPrograms.find(({ path }) => path === server);
+    if (inRoot === undefined) return [unknown(`nobody looked for ${server} in the root`)];
     return [
-      expect(!inRoot.found, `no ${X_SERVER} in the root`, `the root itself has ${X_SERVER}`),
+      expect(!inRoot.found, `no ${server} in the root`, `the root itself has ${server}`),
       expect(
         layer.debs.length > 0,
         `layer ${layer.name}: ${layer.files} files`,

@@ -6,7 +6,7 @@ import { auditPassed, dumped, restoredTogether } from "./checkpoint.js";
 import { siblingIdentity } from "./clone-identity.js";
 import { desktopUsable, marker, token } from "./desktop.js";
 import { secondGeneration, twoSessions } from "./generations.js";
-import { imageVerified, rootReadOnly, xvfbLayer } from "./image.js";
+import { imageVerified, rootReadOnly, xServerLayer } from "./image.js";
 import { type ClaimRule, computeClaim } from "./rule.js";
 import { handshake, overlay, privateBus } from "./session.js";
 import {
@@ -25,7 +25,7 @@ import {
 export const CLAIM_RULES: readonly ClaimRule[] = [
   imageVerified,
   rootReadOnly,
-  xvfbLayer,
+  xServerLayer,
   handshake,
   overlay,
   privateBus,

@@ -16,6 +16,7 @@ export function onScreen(
     ...desktop,
     xServer,
     display: { name: ":0", socket: `${SOCKETS}/X0`, ...screen },
+    files: xServer.files?.(screen) ?? [],
     folders: [SOCKET_FOLDER, ...xServer.folders, ...desktop.folders],
     programs: [
       program("xserver", xServer.argv(screen), { startsAfter: [], runs: "stays" }),

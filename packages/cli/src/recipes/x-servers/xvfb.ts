@@ -1,6 +1,7 @@
 import type { XServerRecipe } from "../types.js";
 import { STANDARD_USER } from "../user.js";
 
+/** On the upper, so that a checkpoint need not pipe it through tar. */
 const FRAME_FOLDER = "/var/lib/drums/fb";
 
 /**

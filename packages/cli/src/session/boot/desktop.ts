@@ -4,7 +4,7 @@ import type { DesktopProgram, DesktopRecipe } from "../../recipes/types.js";
 import type { LiveSession } from "../open.js";
 import { waitFor } from "../wait-for.js";
 import { CONDITIONS } from "./conditions.js";
-import { logPath, makeFolder } from "./inside.js";
+import { logPath, makeFolder, writeInside } from "./inside.js";
 
 /** What a start may be told. */
 export interface StartOptions {
@@ -21,6 +21,7 @@ export async function startDesktop(
 ): Promise<void> {
   await live.withInit(async (init) => {
     for (const folder of recipe.folders) await makeFolder(init, folder);
+    for (const { path, content } of recipe.files) await writeInside(init, path, content);
     for (const program of recipe.programs) {
       for (const condition of program.startsAfter) {
         const { what, holds } = CONDITIONS[condition];

@@ -4,7 +4,8 @@ import type { NamespaceId, NamespaceKind } from "@drums/nsexec/proc";
 import type { WaitResult } from "@drums/readiness";
 import type { ImageDigest, MountedRoot, OverlayReport } from "@drums/rootfs";
 import type { InitLayer } from "../../layers/init.js";
-import type { XvfbLayer } from "../../layers/xvfb.js";
+import type { XServerLayer } from "../../layers/x-server.js";
+import type { XServerRecipe } from "../../recipes/types.js";
 import type { SessionBus } from "../bus.js";
 import type { LiveSession } from "../open.js";
 import type { SessionFolder } from "../store.js";
@@ -44,7 +45,7 @@ export interface VerifiedImage extends ImageDigest {
 /** The read-only folders above a root, with what they were made from. */
 export interface Layered {
   readonly root: MountedRoot;
-  readonly xvfb: XvfbLayer;
+  readonly xServer: { readonly recipe: XServerRecipe; readonly layer: XServerLayer };
   readonly init: InitLayer;
 }
 

@@ -5,7 +5,8 @@ import { mountRoot } from "@drums/rootfs";
 import { execa } from "execa";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Need, testNeeding } from "../../../../tools/testing/needs.js";
-import { XVFB_PACKAGES, xvfbLayer } from "../../src/layers/index.js";
+import { X_SERVER_PACKAGES, xServerLayer } from "../../src/layers/index.js";
+import { xServerNames } from "../../src/recipes/index.js";
 import { IMAGE_TIMEOUT_MS, sharedHome, testImage } from "../support/test-image.js";
 
 const NEEDS: readonly Need[] = [
@@ -20,14 +21,18 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-test("every package of the layer is pinned by version and sha256, and none brings Mesa or LLVM", () => {
-  for (const { version, sha256, suites } of XVFB_PACKAGES) {
-    expect(version).toMatch(/^\S+$/);
-    expect(sha256).toMatch(/^[0-9a-f]{64}$/);
-    expect(suites.length).toBeGreaterThan(0);
-  }
-  expect(XVFB_PACKAGES.filter(({ name }) => /mesa|llvm|dri/.test(name))).toEqual([]);
-});
+test.each(xServerNames)(
+  "every package of %s is pinned by version and sha256, none brings Mesa or LLVM",
+  (name) => {
+    const packages = X_SERVER_PACKAGES[name];
+    for (const { version, sha256, suites } of packages) {
+      expect(version).toMatch(/^\S+$/);
+      expect(sha256).toMatch(/^[0-9a-f]{64}$/);
+      expect(suites.length).toBeGreaterThan(0);
+    }
+    expect(packages.filter((one) => /mesa|llvm|dri$/.test(one.name))).toEqual([]);
+  },
+);
 
 /** Runs in namespaces of its own: the X server says on a descriptor which display it serves, then it is ended. */
 const START_XVFB = `
@@ -54,7 +59,7 @@ testNeeding(
     const { path: image } = await testImage();
     const root = await mountRoot({ image, stateDir: dir, holder: "test" });
     try {
-      const layer = await xvfbLayer({ home: await sharedHome(), root: root.path });
+      const layer = await xServerLayer({ home: await sharedHome(), root: root.path });
       await execa("mkdir", ["upper", "work", "merged"], { cwd: dir });
       const env = { LAYER: layer.path, ROOT: root.path, DIR: dir };
       const contained = ["--mount", "--pid", "--net", "--ipc", "--fork", "--kill-child=KILL"];
@@ -75,14 +80,14 @@ testNeeding(
     const root = await mountRoot({ image, stateDir: dir, holder: "test" });
     try {
       const options = { home: await sharedHome(), root: root.path };
-      const layer = await xvfbLayer(options);
-      expect(layer.debs.map(({ name }) => name)).toEqual(XVFB_PACKAGES.map(({ name }) => name));
+      const layer = await xServerLayer(options);
+      expect(layer.debs.map(({ name }) => name)).toEqual(X_SERVER_PACKAGES.xvfb.map(({ name }) => name));
       for (const { sha256, expectedSha256 } of layer.debs) expect(sha256).toBe(expectedSha256);
       // A package that still brings ./lib would cover the root's link to /usr/lib.
       expect((await readdir(layer.path)).sort()).toEqual(["usr", "var"]);
       const details: string[] = [];
       const onDetail = (detail: string) => details.push(detail);
-      expect(await xvfbLayer({ ...options, onDetail })).toEqual(layer);
+      expect(await xServerLayer({ ...options, onDetail })).toEqual(layer);
       expect(details).toEqual([]);
     } finally {
       await root.release();
