@@ -12,11 +12,13 @@ const MBR_LINUX = 0x83;
 export interface RootChoice {
   readonly partition: Partition;
   readonly reason: string;
+  /** Where size alone decided: the other candidates, which may be the root as well, from large to small. */
+  readonly rivals?: readonly Partition[];
 }
 
 /**
  * Finds the root partition: the one given; else by the type GUID of a root, by a label with "root" in
- * it, or the largest Linux filesystem.
+ * it, or the largest Linux filesystem. Only a mount can tell by the content then: mountRoot looks into the rivals.
  *
  * @throws RootfsError NO_ROOT_PARTITION, naming what each partition is
  */
@@ -33,11 +35,10 @@ export function findRootPartition(
   const byLabel = candidates.filter(hasRootLabel);
   const [only] = byLabel;
   if (only && byLabel.length === 1) return { partition: only, reason: "its label names a root" };
-  const largest = [...candidates].sort((a, b) => b.bytes - a.bytes)[0];
+  const [largest, ...rivals] = [...candidates].sort((a, b) => b.bytes - a.bytes);
   if (!largest) throw noRoot(table);
-  const reason =
-    candidates.length === 1 ? "it is the only Linux filesystem" : "it is the largest Linux filesystem";
-  return { partition: largest, reason };
+  if (rivals.length === 0) return { partition: largest, reason: "it is the only Linux filesystem" };
+  return { partition: largest, reason: "it is the largest Linux filesystem", rivals };
 }
 
 function givenPartition(table: PartitionTable, index: number): RootChoice {

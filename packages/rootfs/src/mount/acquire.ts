@@ -9,6 +9,7 @@ import { chooseRoot, mountPartition } from "./partition-mount.js";
 import type { RootRecord, Way } from "./record.js";
 import { writeRecord } from "./references.js";
 import { replayFailed, replayJournal } from "./replay.js";
+import { chooseByContent } from "./root-content.js";
 import type { RootSystem } from "./system.js";
 import { takeDownDisk, teardownRoot } from "./teardown.js";
 import { exposeDisk, noWay, type PassedOver, probeWay, type RootSource, WAYS } from "./ways.js";
@@ -141,7 +142,7 @@ async function expose(
     bytes: source.virtualBytes,
     ...(index === undefined ? {} : { index }),
   });
-  return { ...exposed, choice };
+  return { ...exposed, choice: await chooseByContent(context, exposed.disk, choice) };
 }
 
 async function mountChoice(
