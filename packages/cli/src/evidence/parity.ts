@@ -76,10 +76,20 @@ function clock(records: AttemptRecords): Row {
     return { status: "unknown", image, session: `host's zone ${zone}, offset not read` };
   const session = `${clockOffsetSeconds.toFixed(1)} s off the host's ${at}, zone ${imageZone ?? "UTC"}; the host's is ${zone}`;
   return row(
-    Math.abs(clockOffsetSeconds) <= MAX_CLOCK_OFFSET && (imageZone ?? "UTC") === zone,
+    Math.abs(clockOffsetSeconds) <= MAX_CLOCK_OFFSET &&
+      canonicalZone(imageZone ?? "UTC") === canonicalZone(zone),
     image,
     session,
   );
+}
+
+/** Etc/UTC and UTC are one zone by two names. A name that is none is left as it is. */
+function canonicalZone(zone: string): string {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: zone }).resolvedOptions().timeZone;
+  } catch {
+    return zone;
+  }
 }
 
 function lockScreen(records: AttemptRecords): Row {

@@ -85,10 +85,19 @@ async function securityModules(live: LiveSession): Promise<string[]> {
   return found.filter(({ has }) => has).map(({ name }) => name);
 }
 
-/** A comma-separated list where securityfs is mounted. */
+/** A comma-separated list where securityfs is mounted; else those two of its modules that show elsewhere. */
 async function hostSecurityModules(): Promise<string[] | null> {
-  const text = await readFile("/sys/kernel/security/lsm", "utf8").catch(() => undefined);
-  return text === undefined ? null : text.trim().split(",").filter(Boolean);
+  const text = await readText("/sys/kernel/security/lsm");
+  if (text !== undefined) return text.trim().split(",").filter(Boolean);
+  const filesystems = await readText("/proc/filesystems");
+  if (filesystems === undefined) return null;
+  // A kernel without AppArmor has no such parameter; SELinux registers its filesystem only where it is in force.
+  const hasAppArmor = (await readText("/sys/module/apparmor/parameters/enabled"))?.startsWith("Y") === true;
+  return [...(hasAppArmor ? ["apparmor"] : []), ...(/\tselinuxfs$/m.test(filesystems) ? ["selinux"] : [])];
+}
+
+async function readText(path: string): Promise<string | undefined> {
+  return readFile(path, "utf8").catch(() => undefined);
 }
 
 /** The session's wall clock minus the host's at the middle of the asking, in seconds. */

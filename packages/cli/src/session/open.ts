@@ -39,7 +39,9 @@ export interface LiveSession {
   frame(): Promise<Frame>;
   facts(): Promise<DesktopFacts>;
   connectBus(options?: { readonly uid?: number; readonly gid?: number }): Promise<Socket>;
-  /** Connects to the session bus at a path as the desktop's user. The caller closes it: none may be open at a dump. */
+  /** Connects to the session bus at a path as the desktop's user. */
+  connectSessionBus(path: string): Promise<Socket>;
+  /** The same, greeted by the bus. The caller closes it: none may be open at a dump. */
   openSessionBus(path: string): Promise<BusConnection>;
   close(): void;
 }
@@ -73,6 +75,8 @@ export async function openSession(
   const { frameFile } = findXServer(record.spec.xServer ?? "xvfb");
   const rawFrame = () =>
     frameFile === undefined ? withX(readScreen) : root.readFile(frameFile, { maxBytes: MAX_FRAME_BYTES });
+  const asUser = { uid: USER.uid + (idBase ?? 0), gid: USER.gid + (idBase ?? 0) };
+  const connectSessionBus = (path: string) => root.connectStream(path, { ...asUser, ...peer });
   return {
     record,
     root,
@@ -88,11 +92,8 @@ export async function openSession(
     rawFrame,
     frame: async () => frames.parse(await rawFrame()),
     facts: () => withX(gatherFacts),
-    openSessionBus: (path) => {
-      const { uid, gid } = USER;
-      const as = { uid: uid + (idBase ?? 0), gid: gid + (idBase ?? 0) };
-      return openBus(() => root.connectStream(path, { ...as, ...peer }), { uid });
-    },
+    connectSessionBus,
+    openSessionBus: (path) => openBus(() => connectSessionBus(path), { uid: USER.uid }),
     connectBus: (options = {}) => root.connectStream(INSIDE.bus, { ...options, ...peer }),
     close: () => root.close(),
   };

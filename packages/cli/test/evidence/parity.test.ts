@@ -57,6 +57,15 @@ test("other facts give other rows", async () => {
   });
 });
 
+test("one zone by two names is no gap, another zone is one", async () => {
+  const content = goodRun(0);
+  const facts = content.get("parity.json") as object;
+  content.set("parity.json", { ...facts, imageZone: "Etc/UTC" });
+  expect((await parityOf(content)).clock).toMatch(/^same: .* zone Etc\/UTC; the host's is UTC$/);
+  content.set("parity.json", { ...facts, imageZone: "Europe/Vienna" });
+  expect((await parityOf(content)).clock).toMatch(/^differs/);
+});
+
 test("a topic without its facts is unknown and says which record is missing", async () => {
   const content = goodRun(0);
   content.delete("parity.json");

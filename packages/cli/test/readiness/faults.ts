@@ -69,10 +69,10 @@ const ANYTHING_GOES = `<busconfig><type>system</type><listen>unix:path=/tmp/syst
 <policy context="default"><allow user="*"/><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
 <allow own="*"/></policy></busconfig>`;
 
-/** Owns org.freedesktop.Accounts and answers nothing, in plain Python since an image has no other client at hand. */
-const MUTE_OWNER = `import os, socket, struct, time
+/** Owns the name of its second argument on the bus of its first and answers nothing, in plain Python since an image has no other client at hand. */
+const MUTE_OWNER = `import os, socket, struct, sys, time
 s = socket.socket(socket.AF_UNIX)
-while s.connect_ex("/tmp/system-bus"): time.sleep(0.05)
+while s.connect_ex(sys.argv[1]): time.sleep(0.05)
 s.send(b"\\0AUTH EXTERNAL " + str(os.getuid()).encode().hex().encode() + b"\\r\\n"); s.recv(100); s.send(b"BEGIN\\r\\n")
 def string(text): return struct.pack("<I", len(text)) + text + b"\\0"
 def call(serial, member, signature=b"", body=b""):
@@ -85,10 +85,15 @@ def call(serial, member, signature=b"", body=b""):
     head = b"l\\1\\0\\1" + struct.pack("<III", len(body), serial, len(fields)) + fields
     s.send(head + b"\\0" * (-len(head) % 8) + body)
 call(1, b"Hello")
-name = string(b"org.freedesktop.Accounts")
+name = string(sys.argv[2].encode())
 call(2, b"RequestName", b"su", name + b"\\0" * (-len(name) % 4) + struct.pack("<I", 0))
 while s.recv(65536): pass
 `;
+
+/** The call of a program that owns a name on a bus and answers nothing. */
+export function muteOwner(bus: string, name: string): readonly [string, ...string[]] {
+  return ["python3", "-c", MUTE_OWNER, bus, name];
+}
 
 /** A system bus on which a name that the Shell asks for at its start is owned but mute. */
 export const muteAccounts: GnomeFault = {
@@ -97,7 +102,7 @@ export const muteAccounts: GnomeFault = {
   async prepare({ live, spawn: start }) {
     await live.withInit((control) => writeInside(control, "/tmp/system-bus.conf", ANYTHING_GOES));
     await start(["dbus-daemon", "--config-file=/tmp/system-bus.conf", "--nofork"], { uid: 0 });
-    await start(["python3", "-c", MUTE_OWNER], { uid: 0 });
+    await start(muteOwner("/tmp/system-bus", "org.freedesktop.Accounts"), { uid: 0 });
   },
 };
 

@@ -21,7 +21,10 @@ export const parityRecord = record({
   imageInit: z.string().nullable(),
   /** Security modules that the image has programs for (`apparmor`, `selinux`). */
   imageSecurityModules: z.array(z.string()),
-  /** Security modules in force on the host, of /sys/kernel/security/lsm; null where it does not say. */
+  /**
+   * Security modules in force on the host, of /sys/kernel/security/lsm; where it is not mounted AppArmor and SELinux
+   * by their other signs; null where nothing tells.
+   */
   hostSecurityModules: z.array(z.string()).nullable(),
   /** The session's wall clock minus the host's, in seconds, read at the same moment. */
   clockOffsetSeconds: z.number().nullable(),

@@ -15,6 +15,7 @@ import {
 } from "@drums/readiness";
 import type { DesktopRecipe, WindowRecipe } from "../../recipes/types.js";
 import type { LiveSession } from "../open.js";
+import { USER } from "../paths.js";
 
 /** What is waited for beside what every desktop needs. */
 export interface ReadyOptions {
@@ -91,13 +92,22 @@ function watchSession(
   { answerMs }: { readonly answerMs?: number } = {},
 ): ShellWatch | undefined {
   if (rules !== "gnome" || sessionBus === undefined) return undefined;
-  const { idBase } = live.record.spec;
-  const asRoot = idBase === undefined ? {} : { uid: idBase, gid: idBase };
   return watchShell({
     ...(answerMs !== undefined && { answerMs }),
     connect: () => live.openSessionBus(sessionBus),
-    muteNames: () => findMuteNames(() => live.connectBus(asRoot), { uid: 0 }),
+    muteNames: () => muteNames(live, sessionBus),
   });
+}
+
+/** On both buses. One that cannot be asked has no names: the desktop's own checks tell that it is not there. */
+async function muteNames(live: LiveSession, sessionBus: string): Promise<readonly string[]> {
+  const { idBase } = live.record.spec;
+  const asRoot = idBase === undefined ? {} : { uid: idBase, gid: idBase };
+  const found = await Promise.allSettled([
+    findMuteNames(() => live.connectBus(asRoot), { uid: 0 }),
+    findMuteNames(() => live.connectSessionBus(sessionBus), { uid: USER.uid }),
+  ]);
+  return found.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
 }
 
 /** An order may be forgotten while the Shell starts, or not be answered in time: it is given at each look until it holds. */
