@@ -44,7 +44,7 @@ async function pool(context, { name }, plain) {
   const criu = await context.criu();
   await drums.setPoolSize(home, name, POOL);
   try {
-    const filled = await drums.fillPools(home, { criu });
+    const filled = await drums.fillPools(home, { criuOf: async () => criu });
     const take = async () => {
       const { siblings, totalMs } = await forkToPixel(context, { checkpoint: name, count: 1 }, { criu });
       await removeAll(home, siblings);

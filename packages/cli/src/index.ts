@@ -33,7 +33,7 @@ export {
   collectUnfinished,
   listCheckpoints,
 } from "./checkpoint/store.js";
-export { criuFor } from "./criu.js";
+export { type CriuChoice, criuFor, criuForCheckpoint } from "./criu.js";
 export { DrumsError, type DrumsErrorFacts, EXIT, type ExitCode } from "./errors.js";
 export { type Outcome, sealAttempt } from "./evidence/seal.js";
 export { verifyEvidence } from "./evidence/verify.js";

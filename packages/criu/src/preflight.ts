@@ -18,6 +18,8 @@ export interface PreflightItem {
 export interface PreflightOptions {
   /** The folder that holds `criu/<version>/`. */
   readonly home: string;
+  /** A bundle of just this version. Default: what `findCriu` takes. */
+  readonly version?: string;
   /** Folders searched for host programs. Default: PATH. */
   readonly path?: string;
 }
@@ -32,13 +34,13 @@ export async function preflight(options: PreflightOptions): Promise<PreflightIte
       programItem(program, name, options.path ?? process.env.PATH ?? ""),
     ),
   );
-  return [...(await criuItems(options.home)), ...programs];
+  return [...(await criuItems(options)), ...programs];
 }
 
-async function criuItems(home: string): Promise<PreflightItem[]> {
+async function criuItems({ home, version }: PreflightOptions): Promise<PreflightItem[]> {
   let criu: Criu;
   try {
-    criu = await findCriu({ home });
+    criu = await findCriu({ home, ...(version !== undefined && { version }) });
   } catch (error) {
     if (!(error instanceof CriuError)) throw error;
     return [{ name: "criu", status: "blocker", detail: error.message, remedy: error.hint }];

@@ -72,6 +72,7 @@ export async function createCheckpoint(
   const { flags, remadeInterfaces } = networkFlags(session);
   const audit = await auditSettled({
     initPid: init.pid,
+    criuVersion: criu.version,
     externals: session.externals,
     flags,
     remadeInterfaces,

@@ -8,7 +8,7 @@ import {
   readManifest,
 } from "@drums/criu";
 import { z } from "zod";
-import { DrumsError, EXIT } from "../errors.js";
+import { codeOf, DrumsError, EXIT, messageOf } from "../errors.js";
 import type { Home } from "../home.js";
 import { assertLimitsAvailable } from "../session/limits.js";
 import { type SessionSpec, sessionSpecSchema } from "../session/record.js";
@@ -36,28 +36,47 @@ const checkpointSessionSchema = sessionSpecSchema.extend({
     .default({ session: "", generation: 0 }),
 });
 
+/** How a checkpoint is to be restored. */
+export interface LoadOptions {
+  readonly criu: Criu;
+  /** `criu` may be newer than the one that wrote the images. Default false. */
+  readonly newerCriu?: boolean;
+  /** Restore where the checkpoint's limits cannot be in force. Default: what the session was told. */
+  readonly allowUnlimited?: boolean;
+}
+
 /**
  * Reads a checkpoint and refuses one that this CRIU, or its layers as they are now, could not restore.
- * @throws DrumsError NO_CHECKPOINT, LIMITS_UNAVAILABLE; CriuError CRIU_VERSION_MISMATCH, LAYER_CHANGED, LIMIT_TOO_LOW,
+ * @throws DrumsError NO_CHECKPOINT, LIMITS_UNAVAILABLE, CRIU_VERSION_MISMATCH; CriuError LAYER_CHANGED, LIMIT_TOO_LOW,
  *   MANIFEST_INVALID
  */
 export async function loadCheckpoint(
   home: Home,
   name: string,
-  { criu, allowUnlimited }: { readonly criu: Criu; readonly allowUnlimited?: boolean },
+  { criu, newerCriu = false, allowUnlimited }: LoadOptions,
 ): Promise<LoadedCheckpoint> {
   const { folder, manifest, spec: saved, origin } = await openCheckpoint(home, name);
   const spec = allowUnlimited ? { ...saved, allowUnlimited } : saved;
   await assertLimitsAvailable(spec);
   const layers = await layerDigests(spec, { known: folder.digests });
-  assertRestorable(manifest, {
-    criu,
-    layers,
-    externals: manifest.externals,
-    limits: await ownLimits(),
-  });
+  const ground = { criu, allowNewer: newerCriu, layers, externals: manifest.externals };
+  try {
+    assertRestorable(manifest, { ...ground, limits: await ownLimits() });
+  } catch (error) {
+    throw codeOf(error) === "CRIU_VERSION_MISMATCH" ? otherCriu(error, manifest) : error;
+  }
   const externalKeys = manifest.externals.map(({ key }) => key);
   return { name, images: folder.images, spec, origin, flags: manifest.flags, externalKeys };
+}
+
+function otherCriu(cause: unknown, { criu }: CheckpointManifest): DrumsError {
+  return new DrumsError({
+    code: "CRIU_VERSION_MISMATCH",
+    exitCode: EXIT.usage,
+    what: messageOf(cause),
+    hint: `use the one that wrote it, or a newer one: --criu ${criu.version}`,
+    cause,
+  });
 }
 
 /** A checkpoint as its manifest has it, whatever became of what it stands on. */

@@ -1,3 +1,4 @@
+import { DEFAULT_VERSION, PINNED_VERSIONS } from "@drums/criu";
 import { NsexecError, type PortRequest, type ProfileName, parsePublish } from "@drums/nsexec";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { messageOf } from "../errors.js";
@@ -145,6 +146,20 @@ function parseGeometry(text: string): Screen {
 
 function sizeText({ width, height }: Screen): string {
   return `${width}x${height}`;
+}
+
+/** What {@link criuOption} parses to. */
+export interface CriuOptionChoice {
+  /** One of `PINNED_VERSIONS`. */
+  readonly criu?: string;
+}
+
+/** `--criu VERSION`: which CRIU; what it is where none is named differs between making and reading images. */
+export function criuOption(otherwise = `the installed one, else ${DEFAULT_VERSION}`): Option {
+  return new Option(
+    "--criu <version>",
+    `which CRIU, installed privately on first use (default: ${otherwise})`,
+  ).choices(PINNED_VERSIONS);
 }
 
 /** What {@link profileOption} parses to. */

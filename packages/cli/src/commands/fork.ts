@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { criuFor } from "../criu.js";
+import { criuForCheckpoint } from "../criu.js";
 import { EXIT, messageOf } from "../errors.js";
 import type { ForkRequest } from "../fork/fork.js";
 import { forkTuned, type Settled } from "../fork/tuned.js";
@@ -7,11 +7,17 @@ import type { UsableSibling } from "../fork/usable.js";
 import { portLines } from "../render/ports.js";
 import { bytesText, durationText } from "../render/style.js";
 import { type CommandContext, type CommonOptions, withCommonOptions } from "./_context.js";
-import { allowUnlimitedOption, countOption, insidePathOption } from "./_options.js";
+import {
+  allowUnlimitedOption,
+  type CriuOptionChoice,
+  countOption,
+  criuOption,
+  insidePathOption,
+} from "./_options.js";
 import { sweep } from "./_sweep.js";
 import { FILL } from "./pool.js";
 
-interface ForkFlags extends CommonOptions {
+interface ForkFlags extends CommonOptions, CriuOptionChoice {
   readonly count: number;
   readonly identity: "kept" | "fresh";
   readonly onFork?: string;
@@ -45,13 +51,14 @@ export function registerFork(program: Command, context: CommandContext): void {
     .addOption(new Option("--on-fork-as <who>", "who runs it").choices(["root", "user"]).default("root"))
     .addOption(allowUnlimitedOption());
   command
+    .addOption(criuOption("the one that wrote the checkpoint; only a newer one can read it too"))
     .option("--wait", "more than fit: make those that do now, and the rest as room comes")
     .option("--merge", "let the kernel merge equal memory of the siblings; they can then time each other's")
     .option("--host-tuning", "meanwhile turn knobs of the whole machine: page size and, with --merge, ksmd");
   withCommonOptions(command).action((name: string, flags: ForkFlags) =>
     context.run(flags, async ({ home, progress, signal, inBackground }) => {
       await sweep(home, progress);
-      const criu = await criuFor(home, progress);
+      const criu = await criuForCheckpoint(home, name, { progress, version: flags.criu });
       const { wait = false, hostTuning = false } = flags;
       const onUsable = ({ id }: UsableSibling) => progress.note(id);
       const { siblings, settled, ...forked } = await progress.step(`fork of ${name}`, () =>
@@ -76,7 +83,7 @@ export function registerFork(program: Command, context: CommandContext): void {
 function requestOf(checkpoint: string, flags: ForkFlags): ForkRequest {
   const { count, identity, onFork, onForkAs, merge = false, allowUnlimited } = flags;
   return {
-    ...{ checkpoint, count, identity, merge },
+    ...{ checkpoint, count, identity, merge, newerCriu: flags.criu !== undefined },
     ...(allowUnlimited && { allowUnlimited }),
     onFork: onFork === undefined ? undefined : { path: onFork, as: onForkAs },
   };

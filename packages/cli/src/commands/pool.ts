@@ -1,6 +1,7 @@
+import type { Criu } from "@drums/criu";
 import type { Command } from "commander";
 import { loadCheckpoint } from "../checkpoint/load.js";
-import { criuFor } from "../criu.js";
+import { criuForCheckpoint } from "../criu.js";
 import { DrumsError, EXIT } from "../errors.js";
 import type { Home } from "../home.js";
 import { fillPools, MOST_POOLED, poolSize, removeSurplus, setPoolSize, warmSiblings } from "../pool/index.js";
@@ -28,10 +29,13 @@ export function registerPool(program: Command, context: CommandContext): void {
       context.run(flags, async ({ home, progress, signal }) => {
         if (fill !== true && (name === undefined || size === undefined)) throw incomplete();
         await sweep(home, progress);
-        const criu = await criuFor(home, progress);
-        const removed = name !== undefined && size !== undefined ? await resize(home, name, size, criu) : [];
+        const criuOf = (checkpoint: string) => criuForCheckpoint(home, checkpoint, { progress });
+        const removed =
+          name !== undefined && size !== undefined
+            ? await resize(home, name, { size, criu: await criuOf(name) })
+            : [];
         const made = await progress.step("filling", () =>
-          fillPools(home, { criu, signal, onWarm: (id) => progress.note(id) }),
+          fillPools(home, { criuOf, signal, onWarm: (id) => progress.note(id) }),
         );
         const state = name === undefined ? {} : await stateOf(home, name);
         return {
@@ -45,8 +49,7 @@ export function registerPool(program: Command, context: CommandContext): void {
 async function resize(
   home: Home,
   name: string,
-  size: number,
-  criu: Parameters<typeof loadCheckpoint>[2]["criu"],
+  { size, criu }: { readonly size: number; readonly criu: Criu },
 ): Promise<string[]> {
   if (size > MOST_POOLED) throw tooLarge(size);
   await loadCheckpoint(home, name, { criu });

@@ -12,9 +12,9 @@ import {
 } from "../preflight/index.js";
 import { preflightTable } from "../preflight/table.js";
 import { type CommandContext, type CommonOptions, withCommonOptions } from "./_context.js";
-import { countOption } from "./_options.js";
+import { type CriuOptionChoice, countOption, criuOption } from "./_options.js";
 
-interface PreflightFlags extends CommonOptions {
+interface PreflightFlags extends CommonOptions, CriuOptionChoice {
   readonly siblings: number;
   readonly checkpoint?: string;
 }
@@ -25,12 +25,13 @@ export function registerPreflight(program: Command, context: CommandContext): vo
     .command("preflight")
     .description("say what this machine can do, and for each gap the remedy")
     .option("--siblings <count>", "how many siblings are to live at a time", countOption, 3)
-    .option("--checkpoint <name>", "say how many more siblings of this checkpoint fit, by its own facts");
+    .option("--checkpoint <name>", "say how many more siblings of this checkpoint fit, by its own facts")
+    .addOption(criuOption());
   withCommonOptions(command).action((options: PreflightFlags) =>
     context.run(options, async ({ home }) => {
-      const { siblings, checkpoint } = options;
+      const { siblings, checkpoint, criu } = options;
       const room = checkpoint === undefined ? undefined : await roomFor(home, checkpoint, siblings);
-      const items = [...(room?.items ?? []), ...(await collectPreflight({ home, siblings }))];
+      const items = [...(room?.items ?? []), ...(await collectPreflight({ home, siblings, criu }))];
       const blockers = blockersOf(items).length;
       return {
         exitCode: blockers > 0 ? EXIT.blocker : EXIT.done,

@@ -10,7 +10,9 @@ import { renderClaims, renderParity, type TableOptions } from "../render/claims.
 import { exitCodeOf, renderError } from "../render/error.js";
 import { type CommandContext, type CommonOptions, withCommonOptions } from "./_context.js";
 import {
+  type CriuOptionChoice,
   countOption,
+  criuOption,
   type LimitChoice,
   limitRequest,
   type ProfileChoice,
@@ -23,7 +25,7 @@ import {
 
 import { sweep } from "./_sweep.js";
 
-interface ProbeFlags extends CommonOptions, ProfileChoice, ScreenChoice, LimitChoice {
+interface ProbeFlags extends CommonOptions, ProfileChoice, ScreenChoice, LimitChoice, CriuOptionChoice {
   readonly image: string;
   readonly sha256?: string;
   readonly desktop: string;
@@ -43,6 +45,7 @@ export function registerProbe(program: Command, context: CommandContext): void {
     .option("--application <name>", `what to type into (default: the desktop's first): ${applicationsText()}`)
     .option("--siblings <count>", "how many to restore at the same time", countOption, 3)
     .addOption(profileOption())
+    .addOption(criuOption())
     .option("--out <dir>", "the run's folder (default: a new one under DRUMS_HOME/evidence)");
   withScreenOptions(command);
   withLimitOptions(command);
@@ -50,7 +53,7 @@ export function registerProbe(program: Command, context: CommandContext): void {
     context.run(flags, async ({ home, progress, signal }) => {
       await createHome(home);
       await sweep(home, progress);
-      const criu = await criuFor(home, progress);
+      const criu = await criuFor(home, progress, { version: flags.criu });
       const outcome = await runProbe(
         home,
         {

@@ -15,6 +15,8 @@ export interface ForkRequest extends IdentityOptions {
   readonly count: number;
   /** The kernel may merge equal memory of the siblings; a side channel between them. Default false. */
   readonly merge?: boolean;
+  /** A CRIU newer than the one that wrote the images may read them. Default false. */
+  readonly newerCriu?: boolean;
   /** Fork where the checkpoint's limits cannot be in force. Default: what the session was told. */
   readonly allowUnlimited?: boolean;
 }
@@ -49,7 +51,7 @@ export async function forkCheckpoint(
   options: ForkOptions,
 ): Promise<Forked> {
   const { onUsable, signal } = options;
-  const { allowUnlimited: _, merge: __, ...identity } = request;
+  const { allowUnlimited: _, merge: __, newerCriu: ___, ...identity } = request;
   const frames = new FrameParser();
   const prepare = (rest: number) =>
     prepareRestores(home, { checkpoint, count: rest, ...request }, { ...options, frames });

@@ -19,11 +19,15 @@ export type Restores = (count: number) => Promise<PromiseSettledResult<UsableSib
  */
 export async function prepareRestores(
   home: Home,
-  { checkpoint: name, count, allowUnlimited, ...identity }: ForkRequest,
+  { checkpoint: name, count, allowUnlimited, newerCriu = false, ...identity }: ForkRequest,
   options: ForkOptions & { readonly frames: FrameParser },
 ): Promise<Restores> {
   const { criu, frames, onUsable, wait = false, machine = thisMachine, signal } = options;
-  const checkpoint = await loadCheckpoint(home, name, { criu, ...(allowUnlimited && { allowUnlimited }) });
+  const checkpoint = await loadCheckpoint(home, name, {
+    criu,
+    newerCriu,
+    ...(allowUnlimited && { allowUnlimited }),
+  });
   const needs = await siblingNeeds(checkpoint);
   const capacity = () => capacityOf(needs, { home: home.path, machine });
   if (!wait) assertFits(capacity(), { checkpoint: name, count });

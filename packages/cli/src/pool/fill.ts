@@ -15,7 +15,8 @@ import { listPools, poolSize, warmSiblings } from "./store.js";
 
 /** How pools are filled. */
 export interface FillOptions {
-  readonly criu: Criu;
+  /** The CRIU that restores a checkpoint's siblings. */
+  readonly criuOf: (checkpoint: string) => Promise<Criu>;
   /** Told of each sibling that is warm. */
   readonly onWarm?: (id: string) => void;
   readonly signal?: AbortSignal | undefined;
@@ -38,9 +39,10 @@ export async function fillPools(home: Home, options: FillOptions): Promise<strin
     for (;;) {
       const checkpoint = await neediest(home);
       if (checkpoint === undefined) return;
-      const loaded = await loadCheckpoint(home, checkpoint, options);
+      const criu = await options.criuOf(checkpoint);
+      const loaded = await loadCheckpoint(home, checkpoint, { criu });
       if (!(await hasRoom(home, loaded))) return;
-      made.push(await addWarm(home, loaded, options));
+      made.push(await addWarm(home, loaded, { ...options, criu }));
     }
   };
   await withLock(home, LOCK, fill, { timeoutMs: LOCK_WAIT_MS }).catch((error: unknown) => {
@@ -73,7 +75,7 @@ async function hasRoom(home: Home, checkpoint: LoadedCheckpoint): Promise<boolea
 async function addWarm(
   home: Home,
   checkpoint: LoadedCheckpoint,
-  { criu, onWarm, signal }: FillOptions,
+  { criu, onWarm, signal }: Omit<FillOptions, "criuOf"> & { readonly criu: Criu },
 ): Promise<string> {
   const holder = await identify(process.pid);
   const pool: PoolMembership = { state: "filling", holder, stopped: [] };

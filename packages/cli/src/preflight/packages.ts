@@ -1,3 +1,4 @@
+import type { CriuChoice } from "../criu.js";
 import { codeOf, messageOf } from "../errors.js";
 import type { Home } from "../home.js";
 import type { AreaItem, PreflightItem } from "./items.js";
@@ -5,7 +6,7 @@ import type { AreaItem, PreflightItem } from "./items.js";
 /** A package of drums that says what the machine lacks for it. */
 export interface PreflightSource {
   readonly area: string;
-  items(home: Home): Promise<readonly PreflightItem[]>;
+  items(home: Home, choice: CriuChoice): Promise<readonly PreflightItem[]>;
 }
 
 /** Loaded one by one when asked: a package whose native part is not built is a line of the table, not a crash. */
@@ -19,10 +20,14 @@ export const packageSources: readonly PreflightSource[] = [
 ];
 
 /** A package's items; one that throws becomes a blocker that says what it threw. */
-export async function askSource(source: PreflightSource, home: Home): Promise<AreaItem[]> {
+export async function askSource(
+  source: PreflightSource,
+  home: Home,
+  choice: CriuChoice = {},
+): Promise<AreaItem[]> {
   const { area } = source;
   try {
-    return (await source.items(home)).map((item) => ({ area, ...item }));
+    return (await source.items(home, choice)).map((item) => ({ area, ...item }));
   } catch (error) {
     const hint = error instanceof Error && "hint" in error ? error.hint : undefined;
     return [
@@ -39,10 +44,11 @@ export async function askSource(source: PreflightSource, home: Home): Promise<Ar
 }
 
 /** A CRIU that is merely absent blocks nothing: the probe brings its own pinned one. */
-async function criuItems(home: Home): Promise<PreflightItem[]> {
+async function criuItems(home: Home, { version }: CriuChoice): Promise<PreflightItem[]> {
   const { findCriu, preflight } = await import("@drums/criu");
-  const items = await preflight({ home: home.path });
-  const code = await findCriu({ home: home.path }).then(() => undefined, codeOf);
+  const which = { home: home.path, ...(version !== undefined && { version }) };
+  const items = await preflight(which);
+  const code = await findCriu(which).then(() => undefined, codeOf);
   if (code !== "CRIU_MISSING") return items;
   return items.map((item) =>
     item.name === "criu" ? { ...item, status: "gap", remedy: COMES_BY_ITSELF } : item,

@@ -68,7 +68,7 @@ export async function assertRangeFree(
     why: isRange
       ? `it is that of ${strangers.map(({ folder }) => folder).join(", ")}`
       : "it is none that drums gives to sessions",
-    hint: "remove what has the range, or import into a home where it is free",
+    hint: "remove what has the range, or import into another home (--home DIR), where it is free",
   });
 }
 

@@ -53,3 +53,14 @@ test("the number of siblings reaches those who are asked, and must be a number",
   expect(status).toBe(2);
   expect(stderr).toContain("whole number");
 });
+
+test("the CRIU that is meant reaches those who are asked, and must be one that is pinned", async () => {
+  machineSays(OK);
+  await runDrums("preflight", "--home", dir, "--criu", "4.1.1");
+  expect(collectPreflight).toHaveBeenLastCalledWith(expect.objectContaining({ criu: "4.1.1" }));
+  for (const command of [["preflight"], ["checkpoint", "s"], ["fork", "c"], ["probe", "--image", "i"]]) {
+    const { status, stderr } = await runDrums(...command, "--criu", "4.0");
+    expect(status).toBe(2);
+    expect(stderr).toContain("Allowed choices are 4.1.1, 4.2.1, 4.3");
+  }
+});

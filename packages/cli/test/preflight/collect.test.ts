@@ -75,6 +75,23 @@ test("a CRIU that is merely absent is no blocker: the probe brings its own", asy
   }
 });
 
+test("a CRIU that is asked for by its version is looked for by it", async () => {
+  const empty = homeAt(await mkdtemp(join(tmpdir(), "drums-preflight-")));
+  try {
+    const criu = packageSources.filter(({ area }) => area === "criu");
+    const items = await collectPreflight({
+      ...{ home: empty, sources: criu, machine: machineWith() },
+      criu: "4.1.1",
+    });
+    expect(items.find(({ name }) => name === "criu")).toMatchObject({
+      status: "gap",
+      detail: expect.stringContaining("No CRIU 4.1.1 under"),
+    });
+  } finally {
+    await rm(empty.path, { recursive: true, force: true });
+  }
+});
+
 test("the table says name, status, detail and remedy, and what follows", () => {
   const table = preflightTable(
     [
