@@ -1,12 +1,17 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import {
   type AuditFinding,
   auditDesktop,
+  auditLayerLinks,
   auditLibraries,
   auditMergedUsr,
   auditPrivileged,
   auditSessions,
   type DesktopAudit,
   type DesktopSession,
+  digestImage,
   findMissingDependencies,
   type ImageFormat,
   type LibraryAudit,
@@ -16,6 +21,7 @@ import {
   type PrivilegedFile,
   type RootFacts,
   RootfsError,
+  unpackDebLayer,
 } from "@drums/rootfs";
 import { processHolder } from "../holder.js";
 import { createHome, type Home } from "../home.js";
@@ -65,7 +71,7 @@ const BEHIND: Readonly<Record<string, readonly string[]>> = {
  * Mounts an image's root read-only, runs every audit of it, and gives the mount up again. Nothing of the root is run.
  * Should this process be killed meanwhile, `collectGarbage` takes the mount down.
  *
- * @throws DrumsError IMAGE_UNREADABLE, a usage fault; RootfsError of the mount, DEB_UNREADABLE
+ * @throws DrumsError IMAGE_UNREADABLE, a usage fault; RootfsError of the mount, DEB_UNREADABLE, DEB_UNSAFE
  */
 export async function auditImage(path: string, options: AuditImageOptions): Promise<ImageAudit> {
   const { home, format, step = (_name, body) => body(), signal } = options;
@@ -100,6 +106,7 @@ async function auditRoot(
     followLibraries(root.path, [...programsOf(desktop), ...programs]),
   );
   const missingDependencies = await findMissingDependencies({ debs, root: root.path });
+  const replaced = await replacedLinks(root.path, debs);
   const privileged = await next("files that give rights", () => auditPrivileged(root.path));
   const findings = [
     ...desktop.findings,
@@ -107,6 +114,7 @@ async function auditRoot(
     ...sessions.flatMap(sessionFinding),
     ...followed.findings,
     ...missingDependencies.map(dependencyFinding),
+    ...replaced,
   ];
   const { way, passedOver, partition, journalReplayed } = root;
   return {
@@ -145,6 +153,21 @@ async function followLibraries(
     }
   }
   return { audits, findings };
+}
+
+/** Only notes: a layer that is made for this root has no such folder, its files go where the link leads. */
+async function replacedLinks(root: string, debs: readonly string[]): Promise<AuditFinding[]> {
+  if (debs.length === 0) return [];
+  const folder = await mkdtemp(join(tmpdir(), "drums-audit-"));
+  try {
+    const target = join(folder, "layer");
+    const pinned = debs.map(async (path) => ({ path, sha256: (await digestImage(path)).sha256 }));
+    await unpackDebLayer({ debs: await Promise.all(pinned), target });
+    const findings = await auditLayerLinks(root, target);
+    return findings.map(({ name, path, detail }) => ({ name, status: "note", path, detail }));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 function refusedFinding(path: string, { message, hint }: RootfsError): AuditFinding {

@@ -66,18 +66,25 @@ testNeeding(
 
 testNeeding(
   ["root", "program:dpkg-deb"],
-  "dependencies of a layer's packages that neither the root nor the layer holds are named",
+  "of a layer's packages is told which dependencies nobody holds, and which links of the root they would replace",
   async () => {
     const root = await rootlet({ installed: { libold: "1.0" } });
     const home = await temporaryFolder();
     const debs = [
       await makeControlDeb("viewer", "libold (>= 2.0), libnew, helper"),
-      await makeControlDeb("helper", "libold"),
+      await makeControlDeb("helper", "libold", ["lib/helper/one", "usr/lib/two"]),
     ];
     const flags = debs.flatMap((deb) => ["--deb", deb]);
     const { status, stdout } = await runDrums("image", "audit", root, "--home", home, ...flags, "--json");
     expect(status).toBe(1);
-    expect(JSON.parse(stdout).missingDependencies).toEqual([
+    const { missingDependencies, findings } = JSON.parse(stdout);
+    expect(findings).toContainEqual({
+      name: "link-replaced",
+      status: "note",
+      path: "/lib",
+      detail: "a folder where the root has a link to /usr/lib",
+    });
+    expect(missingDependencies).toEqual([
       { package: "viewer", dependency: "libold (>= 2.0)", found: "libold 1.0" },
       { package: "viewer", dependency: "libnew" },
     ]);

@@ -1,4 +1,4 @@
-import { chmod, copyFile, mkdir, rm, writeFile } from "node:fs/promises";
+import { chmod, copyFile, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { execa } from "execa";
 import { temporaryFolder } from "./temporary.js";
@@ -26,17 +26,27 @@ export async function rootlet({ without = [], installed = {} }: RootletOptions =
   await chmod(join(root, "tmp"), 0o1777);
   await mkdir(join(root, "usr/bin"), { recursive: true });
   await copyFile("/bin/true", join(root, "usr/bin/dbus-daemon"));
+  await symlink("usr/lib", join(root, "lib"));
+  await mkdir(join(root, "usr/lib"));
   for (const path of without) await rm(join(root, path), { recursive: true });
   return root;
 }
 
-/** A package without files that depends on others. */
-export async function makeControlDeb(name: string, depends: string): Promise<string> {
+/** A package that depends on others, with empty files at the paths that are given. */
+export async function makeControlDeb(
+  name: string,
+  depends: string,
+  files: readonly string[] = [],
+): Promise<string> {
   const folder = await temporaryFolder();
   const control = { Package: name, Version: "1", Architecture: "all", Maintainer: "test", Depends: depends };
   const lines = Object.entries({ ...control, Description: "test" }).map(([key, value]) => `${key}: ${value}`);
   await mkdir(join(folder, "tree/DEBIAN"), { recursive: true });
   await writeFile(join(folder, "tree/DEBIAN/control"), `${lines.join("\n")}\n`);
+  for (const path of files) {
+    await mkdir(dirname(join(folder, "tree", path)), { recursive: true });
+    await writeFile(join(folder, "tree", path), "");
+  }
   const file = join(folder, `${name}.deb`);
   await execa("dpkg-deb", ["--build", "--root-owner-group", join(folder, "tree"), file]);
   return file;
