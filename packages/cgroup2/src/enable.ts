@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { whyUnavailable } from "./controllers.js";
 import { CgroupError } from "./errors.js";
 import type { Group } from "./group.js";
 import { type Hierarchy, words } from "./hierarchy.js";
@@ -18,29 +19,6 @@ export async function enableControllers(group: Group, controllers: readonly stri
     for (const folder of [mountPointOf(group.hierarchy), ...parentFolders(group)])
       enableOne(group.hierarchy, folder, controller);
   }
-}
-
-/** Why a controller cannot be used, and how to change that; undefined where the hierarchy's root offers it. */
-export function whyUnavailable(
-  hierarchy: Hierarchy,
-  controller: string,
-): { readonly reason: string; readonly remedy: string } | undefined {
-  if (hierarchy.controllers.includes(controller)) return undefined;
-  if (hierarchy.mountPoint === undefined)
-    return { reason: "cgroup2 is not mounted", remedy: "boot with systemd.unified_cgroup_hierarchy=1" };
-  const holder = hierarchy.heldByV1[controller];
-  if (holder !== undefined)
-    return {
-      reason: `the ${controller} controller is held by the v1 hierarchy at ${holder}`,
-      remedy: "boot with systemd.unified_cgroup_hierarchy=1 or cgroup_no_v1=all",
-    };
-  return {
-    reason: `${hierarchy.mountPoint}/cgroup.controllers does not offer ${controller}`,
-    remedy:
-      hierarchy.mountRoot === "/" && hierarchy.ownPath === "/"
-        ? `see /proc/cgroups: a kernel built without it, or booted with cgroup_disable=${controller}`
-        : "have the controller delegated to this subtree (systemd: Delegate=yes)",
-  };
 }
 
 function enableOne(hierarchy: Hierarchy, folder: string, controller: string): void {

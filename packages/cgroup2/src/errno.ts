@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { CgroupError } from "./errors.js";
+import type { CgroupFiles } from "./files.js";
 
 /** What an errno of cgroupfs means and what to do about it. */
 export interface ErrnoMeaning {
@@ -60,9 +61,43 @@ const BY_FILE: Readonly<Record<string, ErrnoMeaning>> = {
     cause: "the group holds processes itself, and an inner group with domain controllers must not",
     remedy: "move its processes into a child group first",
   },
+  "cgroup.subtree_control:EINVAL": {
+    cause: "the kernel knows no controller of this name",
+    remedy: "name one that cgroup.controllers of the root lists",
+  },
+  "cgroup.subtree_control:EOPNOTSUPP": {
+    cause:
+      "the group is threaded or has threaded children, and domain controllers (memory, io) cannot be enabled there",
+    remedy: "read cgroup.type; make the group outside of threaded subtrees",
+  },
+  "cgroup.type:EOPNOTSUPP": {
+    cause:
+      "the group holds processes or enables domain controllers, or its parent cannot have threaded children",
+    remedy: "make an empty group threaded, below one that enables no domain controller (memory, io)",
+  },
   "cgroup.procs:EBUSY": {
-    cause: "the group has controllers enabled for its children, so it may hold no processes",
+    cause: "the group enables domain controllers (memory, io) for its children, so it may hold no processes",
     remedy: "put the process into a leaf group",
+  },
+  "cpu.max:EINVAL": {
+    cause: "the kernel takes quotas and periods from 1 ms, and periods to 1 s",
+    remedy: "give quotaUsec and periodUsec from 1000, and periodUsec to 1000000",
+  },
+  "cpuset.cpus:EINVAL": {
+    cause: "this machine has no processor of one of these numbers",
+    remedy: "see /sys/devices/system/cpu/possible",
+  },
+  "cpuset.mems:EINVAL": {
+    cause: "this machine has no memory node of one of these numbers",
+    remedy: "see /sys/devices/system/node/possible",
+  },
+  "io.max:ENODEV": {
+    cause: "there is no whole disk of these numbers (a partition is none)",
+    remedy: "name the disk by its MAJOR:MINOR: lsblk -d",
+  },
+  "misc.max:EINVAL": {
+    cause: "this machine has no such resource",
+    remedy: "name one that misc.capacity of the root lists",
   },
   "cgroup.procs:EOPNOTSUPP": {
     cause: "the group is threaded or domain invalid",
@@ -112,5 +147,19 @@ export function ignoring(errnos: readonly string[], body: () => void): void {
     body();
   } catch (error) {
     if (!(error instanceof CgroupError) || !errnos.includes(error.errno ?? "")) throw error;
+  }
+}
+
+/**
+ * The text of a control file, undefined where it is not there. ENOENT: no such group, or no such controller in it;
+ * EOPNOTSUPP: pressure is switched off (psi=0, cgroup.pressure); ENODEV: the group was removed.
+ */
+export function readIfThere(files: CgroupFiles, file: string): string | undefined {
+  try {
+    return files.read(file);
+  } catch (error) {
+    if (error instanceof CgroupError && ["ENOENT", "EOPNOTSUPP", "ENODEV"].includes(error.errno ?? ""))
+      return undefined;
+    throw error;
   }
 }

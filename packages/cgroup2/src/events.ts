@@ -86,7 +86,8 @@ export function readEvents(files: CgroupFiles, folder: string): GroupEvents {
   }
 }
 
-function tryWatch(file: string, onChange: () => void): { close(): void } | undefined {
+/** A watch on a control file that the kernel notifies, where one can be had. */
+export function tryWatch(file: string, onChange: () => void): { close(): void } | undefined {
   try {
     const watcher = watch(file, onChange);
     watcher.on("error", () => watcher.close());

@@ -1,4 +1,5 @@
 import {
+  accessSync,
   closeSync,
   constants,
   mkdirSync,
@@ -21,6 +22,8 @@ export interface CgroupFiles {
   write(file: string, value: string): void;
   mkdir(folder: string): void;
   rmdir(folder: string): void;
+  /** Whether this process may write a control file. */
+  isWritable(file: string): boolean;
   /** The names of a group's children. */
   children(folder: string): string[];
 }
@@ -35,6 +38,14 @@ export const realFiles: CgroupFiles = {
     attempt(`write ${JSON.stringify(value)} to ${file}`, file, "write", () => rawWrite(file, value)),
   mkdir: (folder) => attempt(`create the group ${folder}`, folder, "mkdir", () => mkdirSync(folder, 0o755)),
   rmdir: (folder) => attempt(`remove the group ${folder}`, folder, "rmdir", () => rmdirSync(folder)),
+  isWritable: (file) => {
+    try {
+      accessSync(file, constants.W_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  },
   children: (folder) =>
     attempt(`list ${folder}`, folder, "readdir", () =>
       readdirSync(folder, { withFileTypes: true })

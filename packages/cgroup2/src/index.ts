@@ -6,7 +6,15 @@
  *
  * @packageDocumentation
  */
-export { enableControllers, whyUnavailable } from "./enable.js";
+export {
+  type ControllerQuestion,
+  type ControllerStatus,
+  type ControllerStop,
+  controllerStatus,
+  type Gap,
+  whyUnavailable,
+} from "./controllers.js";
+export { enableControllers } from "./enable.js";
 export { type ErrnoMeaning, explainErrno } from "./errno.js";
 export { CgroupError, type CgroupErrorCode, type CgroupErrorFacts } from "./errors.js";
 export type { GroupEvents } from "./events.js";
@@ -21,15 +29,10 @@ export {
 } from "./hierarchy.js";
 export type { WaitOptions } from "./lifecycle.js";
 export type { CpuMax } from "./limits/cpu.js";
-export {
-  controllersFor,
-  type LimitReport,
-  type LimitResult,
-  type Limits,
-  setLimits,
-  verifyLimits,
-} from "./limits/index.js";
+export type { IoMax } from "./limits/io.js";
 export type { Bound } from "./limits/limit.js";
+export { controllersFor, type Limits, type LimitValue } from "./limits/limits.js";
+export { type LimitReport, type LimitResult, setLimits, verifyLimits } from "./limits/report.js";
 export {
   type Membership,
   type MembershipCheck,
@@ -37,4 +40,12 @@ export {
   verifyMembership,
 } from "./membership.js";
 export { type PreflightItem, type PreflightOptions, preflight } from "./preflight.js";
-export type { GroupStats, Pressure, PressureLine } from "./stats.js";
+export type {
+  CpuStats,
+  GroupStats,
+  IoStats,
+  MemoryEvents,
+  Pressure,
+  PressureLine,
+} from "./stats.js";
+export { type WatchOptions, watchStats } from "./watch.js";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { whyUnavailable } from "./enable.js";
+import { controllerStatus, type Gap } from "./controllers.js";
 import { CgroupError } from "./errors.js";
 import { createGroup } from "./group.js";
 import { type Hierarchy, type HierarchyOptions, readHierarchy } from "./hierarchy.js";
@@ -32,8 +32,7 @@ const DEFAULT_CONTROLLERS = ["cpu", "memory", "pids"];
  * force. Never throws for what it finds.
  */
 export async function preflight(options: PreflightOptions = {}): Promise<PreflightItem[]> {
-  const required = options.required ?? [];
-  const asked = [...new Set([...(options.controllers ?? DEFAULT_CONTROLLERS), ...required])];
+  const asked = [...new Set([...(options.controllers ?? DEFAULT_CONTROLLERS), ...(options.required ?? [])])];
   let hierarchy: Hierarchy;
   try {
     hierarchy = await readHierarchy(options);
@@ -41,11 +40,11 @@ export async function preflight(options: PreflightOptions = {}): Promise<Preflig
     return [fault("cgroup2", error)];
   }
   if (hierarchy.mountPoint === undefined)
-    return [noCgroup2(hierarchy), ...asked.map((name) => controllerItem(hierarchy, name, required))];
+    return [noCgroup2(hierarchy), ...asked.map((name) => controllerItem(hierarchy, name, options))];
   return [
     { name: "cgroup2", status: "ok", detail: `${hierarchy.mode}, at ${hierarchy.mountPoint}` },
     await groupItem(hierarchy, options.parent ?? "drums"),
-    ...asked.map((name) => controllerItem(hierarchy, name, required)),
+    ...asked.map((name) => controllerItem(hierarchy, name, options)),
   ];
 }
 
@@ -81,18 +80,28 @@ async function groupItem(hierarchy: Hierarchy, parent: string): Promise<Prefligh
 function controllerItem(
   hierarchy: Hierarchy,
   controller: string,
-  required: readonly string[],
+  { required = [], parent = "drums" }: PreflightOptions,
 ): PreflightItem {
   const name = `cgroup2 ${controller}`;
-  const missing = whyUnavailable(hierarchy, controller);
-  if (missing === undefined)
-    return { name, status: "ok", detail: `the root offers ${controller}; it can be enabled downwards` };
-  return {
+  const gap = (found: Gap): PreflightItem => ({
     name,
     status: required.includes(controller) ? "blocker" : "gap",
-    detail: `${missing.reason}; limits of ${controller} are not in force`,
-    remedy: missing.remedy,
-  };
+    detail: `${found.reason}; limits of ${controller} are not in force`,
+    remedy: found.remedy,
+  });
+  try {
+    const status = controllerStatus({ hierarchy, path: [parent, "group"], controller });
+    if (status.gap !== undefined) return gap(status.gap);
+    return {
+      name,
+      status: "ok",
+      detail: status.enabled
+        ? `enabled for groups in ${parent}`
+        : `available; it can be enabled down to ${parent}`,
+    };
+  } catch (error) {
+    return fault(name, error);
+  }
 }
 
 function fault(name: string, error: unknown): PreflightItem {

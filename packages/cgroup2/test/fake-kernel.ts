@@ -71,6 +71,10 @@ export class FakeKernel implements CgroupFiles {
     rmSync(folder, { recursive: true });
   }
 
+  isWritable(file: string): boolean {
+    return file !== this.refuse?.file && realFiles.isWritable(file);
+  }
+
   children(folder: string): string[] {
     return realFiles.children(folder);
   }

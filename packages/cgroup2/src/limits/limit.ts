@@ -7,6 +7,8 @@ export type Bound = number | "max";
 export interface Limit<T> {
   readonly controller: string;
   readonly file: string;
+  /** The file that states what is in force, where that is another one. */
+  readonly statedIn?: string;
   /** The text to write; throws `BAD_LIMIT` for a value that the file cannot hold. */
   format(value: T): string;
   /** The value of the text read back. */
@@ -21,17 +23,19 @@ export function boundLimit(
   file: string,
   options: { readonly granularity?: number } = {},
 ): Limit<Bound> {
-  const { granularity = 1 } = options;
   return {
     controller,
     file,
     format: (value) => formatBound(value, file),
     parse: parseBound,
-    holds: (asked, readBack) =>
-      asked === "max" || readBack === "max"
-        ? asked === readBack
-        : readBack <= asked && asked - readBack < granularity,
+    holds: (asked, readBack) => isRoundedDown(asked, readBack, options.granularity),
   };
+}
+
+/** Whether the kernel's value is the one asked for, rounded down to a multiple of at most `granularity`. */
+export function isRoundedDown(asked: Bound, readBack: Bound, granularity = 1): boolean {
+  if (asked === "max" || readBack === "max") return asked === readBack;
+  return readBack <= asked && asked - readBack < granularity;
 }
 
 /** The text of a bound; whole numbers from 0 only. */
@@ -46,10 +50,17 @@ export function parseBound(text: string): Bound {
   return word === "max" ? "max" : Number(word);
 }
 
+/** The value of the line that begins with a key, of a control file with a line for each (`KEY VALUE…`). */
+export function valueOfKey(text: string, key: string): string | undefined {
+  const line = text.split("\n").find((candidate) => candidate.startsWith(`${key} `));
+  return line?.slice(key.length + 1);
+}
+
 /** The refusal of a value that is no limit. */
-export function badLimit(file: string, value: unknown): CgroupError {
-  return new CgroupError("BAD_LIMIT", `${file} cannot be ${JSON.stringify(value)}`, {
-    hint: 'give whole numbers from 0, or "max"',
-    path: file,
-  });
+export function badLimit(
+  file: string,
+  value: unknown,
+  hint = 'give whole numbers from 0, or "max"',
+): CgroupError {
+  return new CgroupError("BAD_LIMIT", `${file} cannot be ${JSON.stringify(value)}`, { hint, path: file });
 }

@@ -61,13 +61,15 @@ test("a value that reads back as another is not in force", async () => {
   });
 });
 
-test("a controller that is not enabled above is named as the reason", async () => {
+test("a controller that is not enabled above is named as the reason, with the first group that does not hand it down", async () => {
   await withFake(async (kernel) => {
     const group = await createGroup({ hierarchy: await kernel.hierarchy(), path: ["drums", "one"] });
     const report = await setLimits(group, { memoryMaxBytes: 4096, pidsMax: 1 });
     expect(report.enforced).toBe(false);
-    expect(report.reason).toContain("memory controller is not enabled above");
-    expect(report.reason).toContain("pids controller is not enabled above");
+    const file = join(kernel.root, "cgroup.subtree_control");
+    expect(report.reason).toBe(
+      `the memory controller is not enabled in ${file}; the pids controller is not enabled in ${file}`,
+    );
     expect(kernel.writes).toEqual([]);
   });
 });

@@ -18,7 +18,8 @@ export async function sessionUsage({ cgroup }: SessionRecord): Promise<SessionUs
   if (cgroup === undefined) return undefined;
   try {
     const stats = (await openGroup({ hierarchy: await readHierarchy(), path: cgroup })).stats();
-    const { memoryCurrentBytes: memoryBytes, pidsCurrent: pids, oomKills, pidsRefused, cpu } = stats;
+    const { memoryCurrentBytes: memoryBytes, pidsCurrent: pids, memoryEvents, pidsRefused, cpu } = stats;
+    const oomKills = memoryEvents?.oomKill;
     const parts = { memoryBytes, cpuUsec: cpu?.usageUsec, pids, oomKills, pidsRefused };
     return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined));
   } catch (error) {
