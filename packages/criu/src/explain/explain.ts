@@ -1,5 +1,5 @@
 import { errorLines, type LogLine, parseLog } from "./log.js";
-import { FAILURES, type Phase } from "./rules.js";
+import { FAILURES, type FailureRule, type Phase } from "./rules.js";
 
 /** Why a dump or restore failed, by the log's own lines. */
 export interface Explanation {
@@ -34,35 +34,48 @@ const MAX_LINES = 12;
 const TAIL_LINES = 15;
 
 /**
- * Explains a failed call by its log. Never empty: an unknown failure carries the log's tail and says "unknown".
+ * Explains a failed call by its log: by the first of its error lines that a rule knows, as what follows a failure is
+ * often of its making. Never empty: an unknown failure carries the log's tail and says "unknown".
  * @param logText the content of CRIU's log, and what it wrote to stderr
  */
 export function explainFailure(logText: string, { phase }: { readonly phase: Phase }): Explanation {
   const errors = errorLines(logText);
   const lines = errors.slice(0, MAX_LINES).map(({ raw }) => raw);
-  for (const { id, pattern, cause, remedy, phases } of FAILURES) {
-    if (phases !== undefined && !phases.includes(phase)) continue;
-    const match = firstMatch(errors, pattern);
-    if (match !== undefined) return { cause, remedy, lines, known: true, rule: id, ...match };
-  }
-  const pid = errors.find((line) => line.pid !== undefined)?.pid;
-  return {
-    ...unknown(lines.length > 0 ? lines : tail(logText), phase),
-    ...(pid === undefined ? {} : { pid }),
-  };
+  const rules = FAILURES.filter(({ phases }) => phases?.includes(phase) ?? true);
+  for (const line of errors)
+    for (const rule of rules) {
+      const facts = factsOf(line, rule);
+      if (facts === undefined) continue;
+      const { id, cause, remedy } = rule;
+      return {
+        ...{ cause, remedy, lines, known: true, rule: id },
+        facts: { ...dumpedTask(errors), ...facts },
+        ...pidOf(line),
+      };
+    }
+  const named = errors.find(({ pid }) => pid !== undefined);
+  const shown = lines.length > 0 ? lines : tail(logText);
+  return { ...unknown(shown, phase), facts: dumpedTask(errors), ...pidOf(named) };
 }
 
-function firstMatch(
-  errors: readonly LogLine[],
-  pattern: RegExp,
-): Pick<Explanation, "facts" | "pid"> | undefined {
-  for (const { message, pid } of errors) {
-    const groups = pattern.exec(message);
-    if (groups === null) continue;
-    const named = Object.entries(groups.groups ?? {}).filter(([, text]) => text !== undefined);
-    return { facts: Object.fromEntries(named), ...(pid === undefined ? {} : { pid }) };
+/** The host pid of the task at which a dump ended: `Dump files (pid: 4711) failed with -1` (criu/cr-dump.c). */
+function dumpedTask(errors: readonly LogLine[]): Explanation["facts"] {
+  for (const { message } of errors) {
+    const pid = /^(?:Dump|Collect) .*\(pid: (\d+)\) failed with/.exec(message)?.[1];
+    if (pid !== undefined) return { pid };
   }
-  return undefined;
+  return {};
+}
+
+/** What a line names, where the rule knows it. */
+function factsOf({ message }: LogLine, { pattern }: FailureRule): Explanation["facts"] | undefined {
+  const match = pattern.exec(message);
+  if (match === null) return undefined;
+  return Object.fromEntries(Object.entries(match.groups ?? {}).filter(([, text]) => text !== undefined));
+}
+
+function pidOf(line: LogLine | undefined): Pick<Explanation, "pid"> {
+  return line?.pid === undefined ? {} : { pid: line.pid };
 }
 
 function tail(logText: string): string[] {
@@ -71,7 +84,7 @@ function tail(logText: string): string[] {
     .map(({ raw }) => raw);
 }
 
-function unknown(lines: readonly string[], phase: Phase): Explanation {
+function unknown(lines: readonly string[], phase: Phase): Omit<Explanation, "facts"> {
   return {
     cause:
       lines.length > 0
@@ -80,6 +93,5 @@ function unknown(lines: readonly string[], phase: Phase): Explanation {
     lines,
     remedy: "Read the lines; run again with a higher logLevel for more of them",
     known: false,
-    facts: {},
   };
 }

@@ -32,8 +32,12 @@ function parseLine(raw: string): LogLine {
   };
 }
 
-/** Error lines that a good dump or restore writes as well; they explain nothing. */
+/**
+ * Error lines that explain nothing: a good dump or restore writes them as well, or, as cgroupd's, any restore that
+ * fails for whatever reason (criu/cgroup.c, cgroupd: its peer is gone).
+ */
 const HARMLESS = [
+  /cgroupd: recv req error/,
   /Can't setup RLIMIT_NOFILE for self/,
   /\b(ip6?tables|nft)[\w-]*\b.*(failed|not found|exited)/i,
   /Can't keep kdat cache on non-tempfs/,

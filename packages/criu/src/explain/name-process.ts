@@ -13,11 +13,20 @@ export function nameDumped(
   explanation: Explanation,
   { initPid, ...options }: ProcOptions & { readonly initPid: number },
 ): Explanation {
-  const rule = FAILURES.find(({ id }) => id === explanation.rule);
-  if (rule?.named === undefined) return explanation;
+  const named = FAILURES.find(({ id }) => id === explanation.rule)?.named;
+  if (named === undefined && explanation.facts.pid === undefined) return explanation;
   const { tree } = takeSnapshot(initPid, options);
-  const process = rule.named === "pid" ? byPid(tree, explanation) : byDescriptor(tree, explanation);
-  return process === undefined ? explanation : { ...explanation, process };
+  const process =
+    named === undefined || named === "pid"
+      ? undefined
+      : byDescriptor(holders(tree, explanation), explanation);
+  const found = process ?? byPid(tree, explanation);
+  return found === undefined ? explanation : { ...explanation, process: found };
+}
+
+/** The task at which the dump ended, where the log tells it, is the one that holds the descriptor. */
+function holders(tree: readonly Task[], { facts }: Explanation): readonly Task[] {
+  return facts.pid === undefined ? tree : tree.filter(({ pid }) => pid === Number(facts.pid));
 }
 
 /** The same for a failed restore, by the inner pid of the line and the name that the images have for it. */

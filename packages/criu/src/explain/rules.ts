@@ -18,7 +18,7 @@ export interface FailureRule {
   readonly passes?: boolean;
 }
 
-/** Failures that were met and understood, the most telling first. */
+/** Failures that were met and understood. Of rules that know the same line the first one explains it. */
 export const FAILURES: readonly FailureRule[] = [
   {
     id: "disk-full",
@@ -118,6 +118,15 @@ export const FAILURES: readonly FailureRule[] = [
     phases: ["dump"],
   },
   {
+    id: "uninterruptible",
+    pattern: /Unseizable non-zombie (?<pid>\d+) found, state D/,
+    cause: "A process waits in the kernel and cannot be stopped: for a disk, or for a vfork's child",
+    remedy: "Dump again: the moment passes when what it waits for comes",
+    named: "pid",
+    passes: true,
+    phases: ["dump"],
+  },
+  {
     id: "traced",
     pattern: /Unseizable non-zombie (?<pid>\d+) found/,
     cause: "A process is traced already (a debugger, strace, another dump)",
@@ -126,7 +135,7 @@ export const FAILURES: readonly FailureRule[] = [
   },
   {
     id: "cgroup-set",
-    pattern: /cg: No set \d+ found|cgroupd: recv req error/,
+    pattern: /cg: No set \d+ found/,
     cause: "The session has a cgroup namespace that CRIU tried to manage",
     remedy: "Use manage_cgroups IGNORE at dump and restore (drums does)",
   },
@@ -139,7 +148,7 @@ export const FAILURES: readonly FailureRule[] = [
   },
   {
     id: "io-uring",
-    pattern: /send_fds failed \(-22\)|io_uring/,
+    pattern: /Can't retrieve FDs from socket|send_fds failed \(-22\)|io_uring/,
     cause: "A process uses io_uring, whose descriptors cannot be passed",
     remedy: "Refuse io_uring by seccomp (the hardened profile does), so that programs fall back",
     phases: ["dump"],
@@ -198,7 +207,8 @@ export const FAILURES: readonly FailureRule[] = [
   {
     id: "nested-mntns",
     pattern: /Can't setns \d+\/mnt: Invalid argument/,
-    cause: "CRIU before 4.2.1 cannot restore this nested mount namespace",
+    cause:
+      "CRIU before 4.2.1 cannot restore a nested mount namespace, or what still refers to a process that has ended",
     remedy: "Use CRIU 4.2.1 or newer",
     phases: ["restore"],
   },
@@ -240,5 +250,122 @@ export const FAILURES: readonly FailureRule[] = [
     pattern: /A session leader of \d+\(\d+\) is outside of its pid namespace/,
     cause: "A process belongs to a terminal session whose leader is outside",
     remedy: "The session's init must call setsid before it starts anything",
+  },
+  {
+    id: "pidfd-thread",
+    pattern: /PIDFD_THREAD flag is currently not supported/,
+    cause: "A process holds a pidfd of a thread, which CRIU cannot save",
+    remedy: "Let the program close it before the checkpoint",
+    phases: ["dump"],
+  },
+  {
+    id: "tty-opened-twice",
+    pattern: /ctty inheritance detected sid\/pgrp \d+ \(ctty pid_real (?<pid>\d+) pty pid_real \d+\)/,
+    cause: "/dev/tty is open, and the terminal behind it is held by another process too",
+    remedy: "End the program in the terminal, such as a pager, before the checkpoint",
+    named: "pid",
+    phases: ["dump"],
+  },
+  {
+    id: "mqueue-content",
+    pattern: /mqueue isn't empty/,
+    cause: "A POSIX message queue exists",
+    remedy: "Unlink the queue before the checkpoint",
+    phases: ["dump"],
+  },
+  {
+    id: "pipe-packets",
+    pattern: /The packetized mode for pipes is not supported/,
+    cause: "A process holds a pipe that keeps the borders of packets (O_DIRECT)",
+    remedy: "End the program that made it, or let it use a socket pair",
+    phases: ["dump"],
+  },
+  {
+    id: "namespace-net",
+    pattern: /Unable to dump more than one netns if the --emptyns is set/,
+    cause: "A process made a net namespace of its own, and the dump leaves net namespaces out",
+    remedy: "Dump with the flag emptyNet set to false, or let that program end",
+    phases: ["dump"],
+  },
+  {
+    id: "socket-protocol",
+    pattern:
+      /Unsupported proto (?<protocol>\d+) for socket (?<socketHex>[0-9a-f]+)|Unknown socket collected \(family (?<family>\d+)\)/,
+    cause: "A process holds a socket of a kind that CRIU does not know (vsock, xdp, mptcp, ping)",
+    remedy: "Refuse the family by seccomp (the hardened profile does), or let the program close it",
+    named: "socket",
+    phases: ["dump"],
+  },
+  {
+    id: "socket-passcred",
+    pattern: /Can't get 1:(?:16|34) opt/,
+    cause:
+      "This CRIU asks every socket for SO_PASSCRED and SO_PASSSEC, which this kernel knows of unix sockets alone",
+    remedy: "Use CRIU 4.2.1 or newer",
+    phases: ["dump"],
+  },
+  {
+    id: "netlink-queued",
+    pattern: /netlink: The socket has data to read/,
+    cause: "An answer waits in a netlink socket",
+    remedy: "Dump again: the moment passes when the program reads it",
+    passes: true,
+    phases: ["dump"],
+  },
+  {
+    id: "tcp-established",
+    pattern: /Connected TCP socket, consider using --tcp-established/,
+    cause: "A TCP connection is open and the dump was not told what becomes of it",
+    remedy: "Dump with tcpEstablished or tcpClose, or let it close",
+    phases: ["dump"],
+  },
+  {
+    id: "tcp-unaccepted",
+    pattern: /inet: In-flight connection \(l\) for (?<socketHex>[0-9a-f]+)/,
+    cause: "A TCP connection waits in a listening socket's backlog to be accepted",
+    remedy: "Dump again: the moment passes as soon as the server accepts",
+    named: "socket",
+    passes: true,
+    phases: ["dump"],
+  },
+  {
+    id: "mount-overmounted",
+    pattern:
+      /Open files on overmounted mounts are not supported yet; mount=\d+ fd=(?<fd>-?\d+) path=(?<object>\S*)/,
+    cause: "A process uses a file that lies on a mount which another one covers",
+    remedy: "Pivot into the new root instead of mounting over /, or close the file",
+    named: "path",
+    phases: ["dump"],
+  },
+  {
+    id: "memory-unread",
+    pattern: /Can't dump page with parasite/,
+    cause:
+      "CRIU could not read a process's memory: versions before 4.2.1 fail at guard pages (MADV_GUARD_INSTALL)",
+    remedy: "Use CRIU 4.2.1 or newer",
+    phases: ["dump"],
+  },
+  {
+    id: "tun-left-out",
+    pattern: /No tun device for file (?<object>\S+)/,
+    cause: "A process holds a tun interface, and the dump left its net namespace out",
+    remedy: "Dump with the flag emptyNet set to false",
+    phases: ["restore"],
+  },
+  {
+    id: "ping-socket",
+    pattern: /Can't create inet socket: Permission denied/,
+    cause:
+      "A process holds a ping socket, which net.ipv4.ping_group_range of the new net namespace forbids it",
+    remedy: "Let the program close it before the checkpoint",
+    phases: ["restore"],
+  },
+  {
+    id: "mount-overlay",
+    pattern: /Unable to mount overlay .*: No such file or directory/,
+    cause:
+      "An overlay was mounted in the session on folders of its own, which a restore looks for on the host",
+    remedy: "Unmount it before the checkpoint",
+    phases: ["restore"],
   },
 ];

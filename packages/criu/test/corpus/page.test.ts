@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { blindCases } from "../../src/audit/blind-spots.js";
-import { RULES } from "../../src/index.js";
+import { FAILURES, RULES } from "../../src/index.js";
 import { agrees } from "./outcome.js";
 import { matrixPage, rulesPage } from "./page.js";
 import { provenRules, readRecords } from "./record.js";
@@ -37,6 +37,18 @@ test("in every record the audit was right, save for what /proc does not show", (
     ),
   );
   expect(wrong.sort()).toEqual(blind.sort());
+});
+
+test("every refusal of the records is explained by a rule", () => {
+  const rules = new Set(FAILURES.map(({ id }) => id));
+  const unexplained = readRecords().flatMap(({ kernel, versions }) =>
+    Object.entries(versions).flatMap(([version, cases]) =>
+      Object.entries(cases)
+        .filter(([, { outcome }]) => outcome.kind.endsWith("refused") && !rules.has(outcome.detail ?? ""))
+        .map(([id, { outcome }]) => `${version} on ${kernel}: ${id}: ${outcome.detail}`),
+    ),
+  );
+  expect(unexplained).toEqual([]);
 });
 
 test("every rule that CRIU decides is proven by a case", () => {

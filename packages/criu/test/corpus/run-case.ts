@@ -27,18 +27,20 @@ export interface CaseRun {
   readonly criu: Criu;
   /** Holds CRIU's own cache of this kernel. */
   readonly home: string;
+  /** How many times longer than on a fast machine is waited. */
+  readonly patience: number;
 }
 
 /** Runs one case: sets it up, audits it, dumps it, restores it, and asks it whether its object is as it was. */
 export async function runCase(one: CorpusCase, run: CaseRun): Promise<Seen> {
   const session = await launchCase(run.ground, one);
   try {
-    const word = await wordOf(session.upper, "ready", 10_000);
+    const word = await wordOf(session.upper, "ready", 10_000 * run.patience);
     if (word !== "ready")
       return { audit: undefined, outcome: { kind: "unavailable", detail: word ?? "it never was ready" } };
     const letGo = await lendHand(one, { session, program: run.ground.program });
     try {
-      const audit = await auditCase(one, session, run.criu);
+      const audit = await auditCase(one, session, run);
       return { audit, outcome: await tryDump(one, session, run) };
     } finally {
       await letGo();
@@ -49,11 +51,16 @@ export async function runCase(one: CorpusCase, run: CaseRun): Promise<Seen> {
   }
 }
 
-function auditCase(one: CorpusCase, { initPid, externals }: CaseSession, criu: Criu): Promise<Audit> {
+function auditCase(
+  one: CorpusCase,
+  { initPid, externals }: CaseSession,
+  { criu, patience }: CaseRun,
+): Promise<Audit> {
   return auditSettled({
     initPid,
     externals,
     criuVersion: criu.version,
+    settleMs: 1000 * patience,
     ...(one.flags && { flags: one.flags }),
   });
 }
@@ -71,7 +78,7 @@ async function tryDump(one: CorpusCase, session: CaseSession, run: CaseRun): Pro
       start: { mounts: cache.mounts },
       onPostDump: () => copyUpper(session.upper, layer),
       onNotify: ({ stage, criuPid }) => (stage === "pre-dump" ? cache.keep(criuPid) : undefined),
-      timeoutMs: STEP_MS,
+      timeoutMs: STEP_MS * run.patience,
       ...(one.flags && { flags: one.flags }),
     });
   } catch (error) {
@@ -83,7 +90,7 @@ async function tryDump(one: CorpusCase, session: CaseSession, run: CaseRun): Pro
 async function tryRestore(
   one: CorpusCase,
   session: CaseSession,
-  { criu, home }: CaseRun,
+  { criu, home, patience }: CaseRun,
   { layer }: { readonly layer: string },
 ): Promise<Outcome> {
   const { hostMounts, root, upper } = await session.sibling(layer);
@@ -97,7 +104,7 @@ async function tryRestore(
       root,
       hostMounts: [...cache.mounts, ...hostMounts],
       externals: session.externals,
-      timeoutMs: STEP_MS,
+      timeoutMs: STEP_MS * patience,
       ...(one.flags && { flags: one.flags }),
     }));
   } catch (error) {
@@ -106,15 +113,18 @@ async function tryRestore(
   try {
     if (one.hands === "enter" && childrenOf(pid).length < 2)
       return { kind: "lost", detail: "the process that was entered from outside" };
-    return await askSibling(pid, upper);
+    return await askSibling(pid, { upper, patience });
   } finally {
     await endProcess(pid);
   }
 }
 
-async function askSibling(initPid: number, upper: string): Promise<Outcome> {
+async function askSibling(
+  initPid: number,
+  { upper, patience }: { readonly upper: string; readonly patience: number },
+): Promise<Outcome> {
   process.kill(caseProcess(initPid), "SIGUSR1");
-  const answer = await wordOf(upper, "result", ANSWER_MS);
+  const answer = await wordOf(upper, "result", ANSWER_MS * patience);
   if (answer === "held") return { kind: "held" };
   return { kind: "lost", detail: answer?.replace(/^lost: /, "") ?? "its process gives no answer" };
 }

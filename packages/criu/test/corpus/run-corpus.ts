@@ -5,7 +5,7 @@ import type { Criu } from "../../src/index.js";
 import { type CorpusCase, corpusCases } from "./cases.js";
 import type { Ground } from "./layers.js";
 import type { Seen } from "./outcome.js";
-import { compileProgram, makeLower, programCases } from "./program.js";
+import { makeLower, makeProgram, programCases } from "./program.js";
 import { runCase } from "./run-case.js";
 
 /** How the corpus is run. */
@@ -13,29 +13,29 @@ export interface CorpusOptions {
   readonly criu: Criu;
   /** Holds CRIU's own cache of this kernel. */
   readonly home: string;
-  /** The folder of the program's C sources. */
-  readonly sources: string;
   /** Only these cases. Default: all. */
   readonly only?: readonly string[];
   /** How many cases run at a time. Default 3: a case waits more than it computes. */
   readonly lanes?: number;
+  /** How many times longer than on a fast machine a case is waited for. Default 1. */
+  readonly patience?: number;
   readonly onCase?: (one: CorpusCase, seen: Seen) => void;
 }
 
 /** Runs every case with one CRIU. @returns by case id */
 export async function runCorpus(options: CorpusOptions): Promise<Map<string, Seen>> {
-  const { criu, home, sources, only, lanes = 3, onCase } = options;
+  const { criu, home, only, lanes = 3, patience = 1, onCase } = options;
   const folder = await mkdtemp(join(tmpdir(), "drums-corpus-"));
   const ground: Ground = { folder, lower: join(folder, "lower"), program: join(folder, "corpus") };
   const seen = new Map<string, Seen>();
   try {
     await mkdir(ground.lower);
-    await compileProgram(sources, ground.program);
+    await makeProgram(ground.program);
     await makeLower(ground.lower, ground.program);
     const all = corpusCases(await programCases(ground.program));
     const waiting = all.filter(({ id }) => only === undefined || only.includes(id));
     await inLanes(lanes, waiting, async (one) => {
-      const found = await runCase(one, { ground, criu, home });
+      const found = await runCase(one, { ground, criu, home, patience });
       seen.set(one.id, found);
       onCase?.(one, found);
     });

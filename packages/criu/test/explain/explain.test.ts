@@ -68,11 +68,6 @@ const MET: readonly [rule: string, phase: "dump" | "restore", line: string][] = 
   ],
   ["cgroup-set", "dump", "(00.041) Error (criu/cgroup.c:1): cg: No set 1 found"],
   [
-    "cgroup-set",
-    "restore",
-    "(00.041) Error (criu/cgroup.c:1): cgroupd: recv req error: Connection reset by peer",
-  ],
-  [
     "memfd-seal",
     "restore",
     "(00.041)     44: Error (criu/memfd.c:1): Cannot apply seals on memfd: Device or resource busy",
@@ -150,6 +145,60 @@ const MET: readonly [rule: string, phase: "dump" | "restore", line: string][] = 
     "(00.041) Error (criu/filesystems.c:663): mnt: failed to dump fs ./run/user/1000/gvfs (fuse): always fail",
   ],
   ["disk-full", "dump", "(00.041) Error (criu/bfd.c:1): Error flushing image: No space left on device"],
+  [
+    "uninterruptible",
+    "dump",
+    "Error (compel/src/lib/infect.c:418): Unseizable non-zombie 14241 found, state D, err -1/1",
+  ],
+  ["io-uring", "dump", "Error (criu/parasite-syscall.c:280): Can't retrieve FDs from socket"],
+  ["pidfd-thread", "dump", "Error (criu/pidfd.c:88): pidfd: PIDFD_THREAD flag is currently not supported"],
+  [
+    "tty-opened-twice",
+    "dump",
+    "Error (criu/tty.c:2286): tty: ctty inheritance detected sid/pgrp 3 (ctty pid_real 14297 pty pid_real 14291)",
+  ],
+  ["mqueue-content", "dump", "Error (criu/filesystems.c:650): mqueue isn't empty"],
+  ["pipe-packets", "dump", "Error (criu/pipes.c:490): The packetized mode for pipes is not supported yet"],
+  [
+    "namespace-net",
+    "dump",
+    "Error (criu/net.c:2859): net: Unable to dump more than one netns if the --emptyns is set",
+  ],
+  ["socket-protocol", "dump", "Error (criu/sk-inet.c:130): inet: Unsupported proto 262 for socket 8ab04a"],
+  [
+    "socket-protocol",
+    "dump",
+    "Error (criu/sockets.c:753): sockets: BUG! Unknown socket collected (family 40)",
+  ],
+  [
+    "socket-passcred",
+    "dump",
+    "Error (criu/sockets.c:628): sockets: Can't get 1:16 opt: Operation not supported",
+  ],
+  ["netlink-queued", "dump", "Error (criu/sk-netlink.c:77): netlink: The socket has data to read"],
+  [
+    "tcp-established",
+    "dump",
+    "Error (criu/sk-inet.c:188): inet: Connected TCP socket, consider using --tcp-established option.",
+  ],
+  ["tcp-unaccepted", "dump", "Error (criu/sk-inet.c:176): inet: In-flight connection (l) for 8ab591"],
+  [
+    "mount-overmounted",
+    "dump",
+    "Error (criu/files-reg.c:1796): Open files on overmounted mounts are not supported yet; mount=288 fd=-3 path=/usr/lib/drums/drums-init",
+  ],
+  ["memory-unread", "dump", "Error (criu/mem.c:672): Can't dump page with parasite"],
+  ["tun-left-out", "restore", "     2: Error (criu/tun.c:391): tun: No tun device for file tun0"],
+  [
+    "ping-socket",
+    "restore",
+    "     2: Error (criu/sk-inet.c:900): inet: Can't create inet socket: Permission denied",
+  ],
+  [
+    "mount-overlay",
+    "restore",
+    "     1: Error (criu/mount.c:2232): mnt: Unable to mount overlay /tmp/.criu.mntns.A1EpPK/mnt-0000000047 (id=47): No such file or directory",
+  ],
 ];
 
 describe("every failure met is explained from its own text", () => {
@@ -164,6 +213,34 @@ describe("every failure met is explained from its own text", () => {
     const tested = new Set(MET.map(([rule]) => rule));
     expect(FAILURES.map(({ id }) => id).filter((id) => !tested.has(id))).toEqual([]);
   });
+});
+
+test("a failure is explained by the first line that tells it, not by what came of it", () => {
+  const log = [
+    "Error (criu/memfd.c:486): Cannot apply seals on memfd: Device or resource busy",
+    "Error (criu/cr-restore.c:2320): Restoring FAILED.",
+    "Error (criu/cgroup.c:1998): cg: cgroupd: recv req error: No such file or directory",
+  ];
+  expect(explainFailure(log.join("\n"), { phase: "restore" }).rule).toBe("memfd-seal");
+  const opened = [
+    "Error (criu/files-ext.c:94): Can't dump file 4 of that type [20600] (chr 10:229)",
+    "Error (criu/filesystems.c:663): failed to dump fs ./mnt (fuse): always fail",
+  ];
+  expect(explainFailure(opened.join("\n"), { phase: "dump" }).rule).toBe("anon-object");
+  expect(explainFailure(opened.reverse().join("\n"), { phase: "dump" }).rule).toBe("fuse-mount");
+});
+
+test("that cgroupd lost its peer comes with every failed restore and explains none", () => {
+  const line = "Error (criu/cgroup.c:1998): cg: cgroupd: recv req error: No such file or directory";
+  expect(explainFailure(line, { phase: "restore" })).toMatchObject({ known: false, lines: [line] });
+});
+
+test("a dump's failure tells the host pid of the task at which it ended, known or not", () => {
+  const log = (line: string) =>
+    [line, "Error (criu/cr-dump.c:1681): Dump files (pid: 13326) failed with -1"].join("\n");
+  const known = "Error (criu/pidfd.c:88): pidfd: PIDFD_THREAD flag is currently not supported";
+  for (const line of [known, "Error (criu/x.c:1): never seen"])
+    expect(explainFailure(log(line), { phase: "dump" }).facts).toEqual({ pid: "13326" });
 });
 
 test("the log's own numbers and paths are given as facts", () => {

@@ -27,6 +27,9 @@ test.each([
   ["Can't dump ghost file /tmp/big of 2097152 size, increase limit", 3],
   ["unix: Unix socket 43874 not found", 8],
   ["unix: Non-empty write queue on an in-flight socket 0xab62", 8],
+  ["inet: In-flight connection (l) for ab62", 8],
+  ["inet: Unsupported proto 262 for socket ab62", 8],
+  ["tty: ctty inheritance detected sid/pgrp 3 (ctty pid_real 1001 pty pid_real 1000)", undefined],
   ["Unseizable non-zombie 1001 found, state S, err -1/1", undefined],
   ["Can't dump nested pid namespace for 1001", undefined],
 ])("%s is laid to its process by name", (message, fd) => {
@@ -37,6 +40,23 @@ test.each([
   const explanation = explainFailure(`(00.1) Error (criu/x.c:1): ${message}`, { phase: "dump" });
   const { process } = nameDumped(explanation, { initPid: 1000, proc });
   expect(process).toEqual({ name: "xterm", pid: 1001, innerPid: 2, ...(fd === undefined ? {} : { fd }) });
+});
+
+test("of two that have the like open the one is named at which the dump ended", () => {
+  const fds = { 4: "anon_inode:[userfaultfd]" };
+  fakeProc(proc, [
+    { pid: 1000, ppid: 1, name: "init", fds },
+    { pid: 1001, ppid: 1000, name: "xterm", fds },
+  ]);
+  const ended = "Error (criu/cr-dump.c:1681): Dump files (pid: 1001) failed with -1";
+  const nameOf = (line: string) =>
+    nameDumped(explainFailure(`${line}\n${ended}`, { phase: "dump" }), { initPid: 1000, proc }).process;
+  const type =
+    "Error (criu/files-ext.c:94): Can't dump file 4 of that type [600] (anon anon_inode:[userfaultfd])";
+  expect(nameOf(type)).toEqual({ name: "xterm", pid: 1001, innerPid: 2, fd: 4 });
+  const ring = "Error (criu/parasite-syscall.c:280): Can't retrieve FDs from socket";
+  expect(nameOf(ring)).toEqual({ name: "xterm", pid: 1001, innerPid: 2 });
+  expect(nameOf("Error (criu/x.c:1): never seen")).toEqual({ name: "xterm", pid: 1001, innerPid: 2 });
 });
 
 test.each([
