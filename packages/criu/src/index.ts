@@ -44,7 +44,12 @@ export { type PreDumpOptions, preDump } from "./checkpoint/pre-dump.js";
 export { type RestoreOptions, type RestoreReport, restore } from "./checkpoint/restore.js";
 export { type DumpStats, parseDumpStats } from "./checkpoint/stats.js";
 export { CriuError, type CriuErrorCode, type CriuErrorDetails, type LogExcerpt } from "./errors.js";
-export { type ExplainedProcess, type Explanation, explainFailure } from "./explain/explain.js";
+export {
+  type ExplainedProcess,
+  type Explanation,
+  explainFailure,
+  passesByItself,
+} from "./explain/explain.js";
 export { type LogLine, parseLog } from "./explain/log.js";
 export { FAILURES, type FailureRule, type Phase } from "./explain/rules.js";
 export { checkFeatures, FEATURES, type FeatureName, type FeatureState } from "./features.js";

@@ -3,6 +3,7 @@ import { NsexecError, type PortRequest, type ProfileName, parsePublish } from "@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { messageOf } from "../errors.js";
 import { xServerNames } from "../recipes/find.js";
+import { type LeanName, leanNames } from "../recipes/index.js";
 import type { Screen, ScreenRequest, XServerName } from "../recipes/types.js";
 import type { LimitRequest } from "../session/limits.js";
 
@@ -175,4 +176,14 @@ export function profileOption(): Option {
   )
     .choices(["hardened", "compat"])
     .default("hardened");
+}
+
+/** Parses `--lean`: names with commas between, `all`, or `none`. */
+export function leanOption(text: string): LeanName[] {
+  if (text === "none") return [];
+  if (text === "all") return [...leanNames];
+  const names = text.split(",");
+  const known = names.filter((name): name is LeanName => leanNames.some((one) => one === name));
+  if (known.length === names.length) return known;
+  throw new InvalidArgumentError(`use all, none, or some of ${leanNames.join(",")}.`);
 }

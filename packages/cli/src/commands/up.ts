@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { DrumsError, EXIT } from "../errors.js";
 import type { Home } from "../home.js";
 import { createHome } from "../home.js";
-import { desktopNames } from "../recipes/index.js";
+import { desktopNames, type LeanName } from "../recipes/index.js";
 import { portLines } from "../render/ports.js";
 import { durationText } from "../render/style.js";
 import { planSession, type UpOptions, type UpRequest, upSession } from "../session/up.js";
@@ -15,6 +15,7 @@ import {
 } from "./_context.js";
 import {
   type LimitChoice,
+  leanOption,
   limitRequest,
   type ProfileChoice,
   profileOption,
@@ -32,6 +33,7 @@ interface UpFlags extends CommonOptions, ProfileChoice, ScreenChoice, LimitChoic
   readonly image: string;
   readonly sha256?: string;
   readonly desktop: string;
+  readonly lean?: readonly LeanName[];
   readonly sudo?: boolean;
   readonly upperSize?: number;
   readonly plan?: boolean;
@@ -48,6 +50,7 @@ export function registerUp(program: Command, context: CommandContext): void {
     .option("--sha256 <hex>", "what the image must be")
     .addOption(new Option("--desktop <name>", "what to start").choices(desktopNames).default("openbox"))
     .addOption(profileOption())
+    .option("--lean <names>", "smaller checkpoints: all, none, or names such as arenas,trim", leanOption)
     .option("--sudo", "let setuid files give rights inside, so that sudo works")
     .option(
       "--upper-size <size>",
@@ -77,6 +80,7 @@ export function registerUp(program: Command, context: CommandContext): void {
         expectedSha256: flags.sha256,
         desktop: flags.desktop,
         ...screenRequest(flags),
+        lean: flags.lean,
         profile: flags.profile,
         sudo: flags.sudo ?? false,
         upperBytes: flags.upperSize,

@@ -56,12 +56,12 @@ async function restoreUsable(
   options: RestoreSiblingOptions,
 ): Promise<UsableSibling> {
   const began = performance.now();
-  const { live, folder, fresh } = await restoreSibling(home, checkpoint, options);
+  const { live, folder, fresh, retries } = await restoreSibling(home, checkpoint, options);
   try {
     const restoreMs = performance.now() - began;
     await assertUsable(live, { signal: options.signal });
     const usableMs = performance.now() - began;
-    return usableSibling(live, { restoreMs, usableMs, pooled: false, ...(fresh && { fresh }) });
+    return usableSibling(live, { restoreMs, usableMs, pooled: false, retries, ...(fresh && { fresh }) });
   } catch (error) {
     live.close();
     await removeSession(home, folder);

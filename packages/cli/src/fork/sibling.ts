@@ -1,13 +1,13 @@
 import { closeSync } from "node:fs";
 import type { Group } from "@drums/cgroup2";
-import { type Criu, type RestoreReport, restore } from "@drums/criu";
+import { type Criu, passesByItself, type RestoreReport, restore } from "@drums/criu";
 import type { FreshMachine } from "@drums/nsexec";
 import { readMountinfo } from "@drums/nsexec/proc";
 import { mountRoot, verifyOverlay } from "@drums/rootfs";
 import type { LoadedCheckpoint } from "../checkpoint/load.js";
 import { assertNotDeleted } from "../checkpoint/remove.js";
 import { kernelCacheFor } from "../criu.js";
-import { DrumsError } from "../errors.js";
+import { DrumsError, messageOf } from "../errors.js";
 import { monotonicMs } from "../evidence/clock.js";
 import type { Home } from "../home.js";
 import { refusal } from "../session/boot/handshake.js";
@@ -39,6 +39,8 @@ export interface Sibling {
   readonly endedMs: number;
   /** The machine's ids that were made anew, where asked for. */
   readonly fresh?: FreshMachine;
+  /** Why tries before this one failed. */
+  readonly retries: readonly string[];
 }
 
 /** How a sibling is restored. */
@@ -57,16 +59,37 @@ export interface RestoreSiblingOptions extends IdentityOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** How often a restore is tried that fails for something that passes by itself. */
+const TRIES = 4;
+
 /**
  * Restores one sibling of a checkpoint onto a fresh upper, in a cgroup of its own. Nothing is mounted on the host:
- * the overlay lives in CRIU's private mount namespace and then in the sibling's own.
+ * the overlay lives in CRIU's private mount namespace and then in the sibling's own. What failed for a moment that
+ * passes by itself is taken down and done again as another sibling.
  * On failure nothing of the sibling is left. @throws CriuError, DrumsError SIBLING_REFUSED
  */
 export async function restoreSibling(
   home: Home,
   checkpoint: LoadedCheckpoint,
-  { criu, frames, merge = false, pool, onCreated, onFailed, signal, ...identity }: RestoreSiblingOptions,
+  options: RestoreSiblingOptions,
 ): Promise<Sibling> {
+  const retries: string[] = [];
+  for (;;) {
+    try {
+      return { ...(await restoreOnce(home, checkpoint, options, retries.length + 1 < TRIES)), retries };
+    } catch (error) {
+      if (!passesByItself(error) || retries.length + 1 >= TRIES) throw error;
+      retries.push(messageOf(error));
+    }
+  }
+}
+
+async function restoreOnce(
+  home: Home,
+  checkpoint: LoadedCheckpoint,
+  { criu, frames, merge = false, pool, onCreated, onFailed, signal, ...identity }: RestoreSiblingOptions,
+  hasMoreTries: boolean,
+): Promise<Omit<Sibling, "retries">> {
   const folder = await createSessionFolder(home, checkpoint.spec.desktop);
   onCreated?.(folder);
   try {
@@ -94,7 +117,7 @@ export async function restoreSibling(
     const { report, startedMs, endedMs } = restored;
     return { folder, live, report, startedMs, endedMs, ...(fresh && { fresh }) };
   } catch (error) {
-    await onFailed?.(folder);
+    if (!(hasMoreTries && passesByItself(error))) await onFailed?.(folder);
     await removeSession(home, folder);
     throw error;
   }

@@ -14,6 +14,8 @@ export interface UsableSibling {
   /** Whether it was taken from a pool. */
   readonly pooled: boolean;
   readonly hostname: string;
+  /** Why restores of it failed before one held; for moments that pass by themselves. */
+  readonly retries?: readonly string[];
   /** Ports of the host's 127.0.0.1 that lead into it. */
   readonly ports: readonly PublishedPort[];
   /** The machine's ids that were made anew, where asked for. */
@@ -51,10 +53,10 @@ export async function assertUsable(
 /** What is reported of a sibling that was found usable. */
 export function usableSibling(
   { record }: LiveSession,
-  facts: Pick<UsableSibling, "restoreMs" | "usableMs" | "pooled" | "fresh">,
+  facts: Pick<UsableSibling, "restoreMs" | "usableMs" | "pooled" | "fresh" | "retries">,
 ): UsableSibling {
   const { id, init, spec, network } = record;
-  const { fresh, ...times } = facts;
+  const { fresh, retries = [], ...times } = facts;
   return {
     id,
     initPid: init?.pid ?? 0,
@@ -62,5 +64,6 @@ export function usableSibling(
     hostname: spec.hostname,
     ports: network?.ports ?? [],
     ...(fresh && { fresh }),
+    ...(retries.length > 0 && { retries }),
   };
 }

@@ -3,6 +3,7 @@ import { gnomeDesktop } from "./desktops/gnome.js";
 import { openboxDesktop } from "./desktops/openbox.js";
 import { gnomeImage } from "./images/gnome.js";
 import { openboxImage } from "./images/openbox.js";
+import { type LeanRequest, withLean } from "./lean.js";
 import type {
   ApplicationRecipe,
   DesktopRecipe,
@@ -39,15 +40,15 @@ export function findImageRecipe(name: string): ImageRecipe {
 }
 
 /**
- * A desktop by its name, on the screen that is asked for.
+ * A desktop by its name, on the screen and with the lean settings that are asked for.
  * @throws DrumsError UNKNOWN_DESKTOP, a usage fault
  */
 export function findDesktop(
   name: string,
-  { screen = STANDARD_SCREEN, xServer = "xvfb" }: ScreenRequest = {},
+  { screen = STANDARD_SCREEN, xServer = "xvfb", lean = [] }: ScreenRequest & LeanRequest = {},
 ): DesktopRecipe {
   const desktop = DESKTOPS.find((recipe) => recipe.name === name) ?? unknown("desktop", name, desktopNames);
-  return onScreen(desktop, { xServer: findXServer(xServer), screen });
+  return withLean(onScreen(desktop, { xServer: findXServer(xServer), screen }), lean);
 }
 
 /** An X server by its name. */

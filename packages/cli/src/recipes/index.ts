@@ -7,4 +7,5 @@ export {
   xServerNames,
 } from "./find.js";
 export { recipeHash } from "./hash.js";
+export { LEAN_SETTINGS, type LeanName, type LeanRequest, leanNames } from "./lean.js";
 export type * from "./types.js";

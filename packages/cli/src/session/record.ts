@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { leanNames } from "../recipes/lean.js";
 import { identitySchema } from "./identity.js";
 import { sessionLimitsSchema } from "./limits.js";
 
@@ -17,6 +18,8 @@ export const sessionSpecSchema = z.object({
   image: z.object({ path: z.string().startsWith("/"), sha256: z.string().regex(/^[0-9a-f]{64}$/) }),
   desktop: z.string(),
   /** Pixels; absent is the standard size of a desktop. */
+  /** What its programs were made lean by; absent is nothing. */
+  lean: z.array(z.enum(leanNames)).optional(),
   screen: z.object({ width: z.int().positive(), height: z.int().positive() }).optional(),
   /** What makes the screen up; absent is Xvfb. */
   xServer: z.enum(["xvfb", "xorg-dummy"]).optional(),

@@ -14,6 +14,7 @@ import { initLayer } from "../layers/init.js";
 import { xServerLayer } from "../layers/x-server.js";
 import { withLock } from "../lock.js";
 import { findDesktop } from "../recipes/find.js";
+import type { LeanRequest } from "../recipes/lean.js";
 import type { DesktopRecipe, ScreenRequest } from "../recipes/types.js";
 import { startDesktop } from "./boot/desktop.js";
 import { launchInit } from "./boot/launch.js";
@@ -33,7 +34,7 @@ import { removeSession } from "./remove.js";
 import { createSessionFolder, type SessionFolder } from "./store.js";
 
 /** What is asked of a new session. */
-export interface UpRequest extends LimitRequest, ScreenRequest {
+export interface UpRequest extends LeanRequest, LimitRequest, ScreenRequest {
   /** Path of the image file. */
   readonly image: string;
   /** The sha256 that the image must have; without one it is computed and recorded. */
@@ -148,7 +149,7 @@ class Boot {
 
   async firstRecord({ path, sha256 }: VerifiedImage, request: UpRequest): Promise<SessionRecord> {
     const { profile = "hardened", sudo = false, network = "none", publish = [] } = request;
-    const { upperBytes, limits, allowUnlimited, screen, xServer } = request;
+    const { upperBytes, limits, allowUnlimited, screen, xServer, lean } = request;
     const record: SessionRecord = {
       version: 1,
       id: this.#folder.id,
@@ -160,6 +161,7 @@ class Boot {
         desktop: this.#desktop.name,
         ...(screen && { screen }),
         ...(xServer && { xServer }),
+        ...(lean && { lean: [...lean] }),
         profile,
         layers: [],
         hostname: "drums",

@@ -3,9 +3,8 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CriuError } from "../errors.js";
-import type { Explanation } from "../explain/explain.js";
+import { type Explanation, passesByItself } from "../explain/explain.js";
 import { nameDumped } from "../explain/name-process.js";
-import { FAILURES } from "../explain/rules.js";
 import { criu_req_type } from "../gen/rpc_pb.js";
 import { type Criu, withShim } from "../install/find.js";
 import { lacksResourceCapability, readCapEff } from "../install/shim.js";
@@ -116,8 +115,7 @@ async function dumpUntilItPasses(options: DumpOptions, call: DumpCall): Promise<
     } catch (error) {
       await removeImages(options.imagesDir);
       const explanation = error instanceof CriuError ? error.explanation : undefined;
-      const isPassing = FAILURES.some(({ id, passes }) => passes === true && id === explanation?.rule);
-      if (explanation === undefined || !isPassing || passed.length >= allowed)
+      if (explanation === undefined || !passesByItself(error) || passed.length >= allowed)
         throw await withLog(error, "dump", call.files);
       passed.push(explanation);
       await options.onRetry?.(explanation);

@@ -1,3 +1,4 @@
+import { CriuError } from "../errors.js";
 import { errorLines, type LogLine, parseLog } from "./log.js";
 import { FAILURES, type FailureRule, type Phase } from "./rules.js";
 
@@ -56,6 +57,12 @@ export function explainFailure(logText: string, { phase }: { readonly phase: Pha
   const named = errors.find(({ pid }) => pid !== undefined);
   const shown = lines.length > 0 ? lines : tail(logText);
   return { ...unknown(shown, phase), facts: dumpedTask(errors), ...pidOf(named) };
+}
+
+/** Whether a failure is of a moment that passes by itself, so that the same call is worth another try. */
+export function passesByItself(error: unknown): boolean {
+  const rule = error instanceof CriuError ? error.explanation?.rule : undefined;
+  return FAILURES.some(({ id, passes }) => passes === true && id === rule);
 }
 
 /** The host pid of the task at which a dump ended: `Dump files (pid: 4711) failed with -1` (criu/cr-dump.c). */

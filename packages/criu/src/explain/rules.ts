@@ -14,7 +14,7 @@ export interface FailureRule {
    * as `on`), a socket's inode (`socket`), or a file that it has open (`path`), by the pattern's groups.
    */
   readonly named?: "pid" | "fd" | "socket" | "path";
-  /** The moment passes by itself: the same dump succeeds a little later. */
+  /** The moment passes by itself: the same dump or restore succeeds a little later. */
   readonly passes?: boolean;
 }
 
@@ -57,6 +57,16 @@ export const FAILURES: readonly FailureRule[] = [
     pattern: /Some file locks are hold by dumping tasks/,
     cause: "A process holds file locks and the dump was not told to keep them",
     remedy: "Set file_locks at dump and restore (drums does)",
+  },
+  {
+    id: "ghost-race",
+    // open_path (criu/files-reg.c) puts the name that it made up back after it let go of its lock, in memory that all
+    // restored processes share: the next one may read the made-up name, or a buffer that is empty with it.
+    pattern: /Can't link (?<object>\S+\.ghost) -> (?:\S+\.cr_link)?: /,
+    cause: "Two processes opened one deleted file at once, and CRIU took one's name of it for the other's",
+    remedy: "Restore again, onto a fresh upper (drums does): it depends on the moment alone",
+    phases: ["restore"],
+    passes: true,
   },
   {
     id: "ghost-limit",

@@ -26,6 +26,16 @@ const MET: readonly [rule: string, phase: "dump" | "restore", line: string][] = 
     "(00.041) Error (criu/file-lock.c:110): Some file locks are hold by dumping tasks! You can try --file-locks to dump them.",
   ],
   [
+    "ghost-race",
+    "restore",
+    "(00.041)    121: Error (criu/files-reg.c:2258): Can't link run/user/1000/dconf/user.cr.3.ghost -> home/user/.config/dconf/user.cr_link: Invalid cross-device link",
+  ],
+  [
+    "ghost-race",
+    "restore",
+    "(00.041)    120: Error (criu/files-reg.c:2258): Can't link home/user/.config/dconf/user.cr.2.ghost -> : No such file or directory",
+  ],
+  [
     "ghost-limit",
     "dump",
     "(00.041) Error (criu/files-reg.c:1135): Can't dump ghost file /tmp/big of 2097152 size, increase limit",
