@@ -145,7 +145,7 @@ export const FAILURES: readonly FailureRule[] = [
   },
   {
     id: "cgroup-set",
-    pattern: /cg: No set \d+ found/,
+    pattern: /cg: No set \d+ found|Unable to mount tmpfs in \.criu\.cgyard/,
     cause: "The session has a cgroup namespace that CRIU tried to manage",
     remedy: "Use manage_cgroups IGNORE at dump and restore (drums does)",
   },

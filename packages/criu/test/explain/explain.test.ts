@@ -78,6 +78,11 @@ const MET: readonly [rule: string, phase: "dump" | "restore", line: string][] = 
   ],
   ["cgroup-set", "dump", "(00.041) Error (criu/cgroup.c:1): cg: No set 1 found"],
   [
+    "cgroup-set",
+    "restore",
+    "Error (criu/util.c:1152): Unable to mount tmpfs in .criu.cgyard.y4f5hB: Invalid argument",
+  ],
+  [
     "memfd-seal",
     "restore",
     "(00.041)     44: Error (criu/memfd.c:1): Cannot apply seals on memfd: Device or resource busy",
