@@ -52,6 +52,16 @@ const GENERAL: Readonly<Record<string, ErrnoMeaning>> = {
   ESRCH: { cause: "no such process", remedy: "it has ended, or lives in another pid namespace" },
 };
 
+// Beyond what the kernel was booted with it is ERANGE, within that but not there EINVAL.
+const NO_PROCESSOR: ErrnoMeaning = {
+  cause: "this machine has no processor of one of these numbers",
+  remedy: "see /sys/devices/system/cpu/possible",
+};
+const NO_NODE: ErrnoMeaning = {
+  cause: "this machine has no memory node of one of these numbers",
+  remedy: "see /sys/devices/system/node/has_memory",
+};
+
 const BY_FILE: Readonly<Record<string, ErrnoMeaning>> = {
   "cgroup.subtree_control:ENOENT": {
     cause: "the controller is not available in this group, as its parent does not enable it",
@@ -83,14 +93,10 @@ const BY_FILE: Readonly<Record<string, ErrnoMeaning>> = {
     cause: "the kernel takes quotas and periods from 1 ms, and periods to 1 s",
     remedy: "give quotaUsec and periodUsec from 1000, and periodUsec to 1000000",
   },
-  "cpuset.cpus:EINVAL": {
-    cause: "this machine has no processor of one of these numbers",
-    remedy: "see /sys/devices/system/cpu/possible",
-  },
-  "cpuset.mems:EINVAL": {
-    cause: "this machine has no memory node of one of these numbers",
-    remedy: "see /sys/devices/system/node/possible",
-  },
+  "cpuset.cpus:EINVAL": NO_PROCESSOR,
+  "cpuset.cpus:ERANGE": NO_PROCESSOR,
+  "cpuset.mems:EINVAL": NO_NODE,
+  "cpuset.mems:ERANGE": NO_NODE,
   "io.max:ENODEV": {
     cause: "there is no whole disk of these numbers (a partition is none)",
     remedy: "name the disk by its MAJOR:MINOR: lsblk -d",
@@ -123,9 +129,11 @@ export function explainErrno(errno: string, options: { readonly file?: string } 
   );
 }
 
-/** The errno's name of a Node system error, if it is one. */
+/** The errno's name of a Node system error, if it is one. libuv says ENOTSUP for what Linux calls EOPNOTSUPP. */
 export function errnoOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+  const code =
+    error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+  return code === "ENOTSUP" ? "EOPNOTSUPP" : code;
 }
 
 /** Turns a Node system error into a {@link CgroupError} that says what was tried, where, and what to do. */

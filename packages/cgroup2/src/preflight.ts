@@ -20,7 +20,7 @@ export interface PreflightOptions extends HierarchyOptions {
   readonly controllers?: readonly string[];
   /** Controllers without which nothing is to be started: a missing one is a blocker; default none. */
   readonly required?: readonly string[];
-  /** The group below which a group is made for a moment; default `drums`. */
+  /** The group below which a group is made for a moment, from the hierarchy's root down; default `drums`. */
   readonly parent?: string;
 }
 
@@ -64,7 +64,7 @@ const LIFECYCLE_FILES = { "cgroup.freeze": "5.2", "cgroup.kill": "5.14" } as con
 async function groupItem(hierarchy: Hierarchy, parent: string): Promise<PreflightItem> {
   const name = "cgroup2 group";
   try {
-    const path = [parent, `preflight-${randomBytes(6).toString("hex")}`];
+    const path = [...parent.split("/"), `preflight-${randomBytes(6).toString("hex")}`];
     const group = await createGroup({ hierarchy, path });
     const missing = Object.entries(LIFECYCLE_FILES).filter(([file]) => !existsSync(join(group.path, file)));
     await group.remove();
@@ -90,7 +90,7 @@ function controllerItem(
     remedy: found.remedy,
   });
   try {
-    const status = controllerStatus({ hierarchy, path: [parent, "group"], controller });
+    const status = controllerStatus({ hierarchy, path: [...parent.split("/"), "group"], controller });
     if (status.gap !== undefined) return gap(status.gap);
     return {
       name,

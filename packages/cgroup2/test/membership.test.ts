@@ -1,8 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect } from "vitest";
 import { testNeeding } from "../../../tools/testing/needs.js";
 import { type Membership, verifyMembership } from "../src/index.js";
+import { born } from "./limited.js";
 import { withGroup } from "./support.js";
 
 const NEEDS = ["root", "cgroup2"] as const;
@@ -21,6 +24,22 @@ testNeeding(NEEDS, "a process in its group passes from both sides", async () => 
     expect(failed(membership)).toEqual([]);
     expect(membership.ok).toBe(true);
   });
+});
+
+testNeeding(NEEDS, "a process that was cloned into its group was there before it ran anything", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "drums-born-"));
+  try {
+    await withGroup(async (group) => {
+      const file = join(folder, "reported");
+      const first = born(group, `cat /proc/self/cgroup >${file}`);
+      expect(await first.exited).toMatchObject({ code: 0 });
+      const { pid } = born(group, "exec sleep 1000");
+      const membership = await verifyMembership({ group, pid, reported: readFileSync(file, "utf8") });
+      expect(failed(membership)).toEqual([]);
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 testNeeding(NEEDS, "a process in another group fails every check", async () => {
