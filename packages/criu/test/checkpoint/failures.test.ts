@@ -187,6 +187,18 @@ testNeeding(CRIU_NEEDS, "images of an older CRIU are read by the newer ones", as
   await endProcess(pid);
 });
 
+testNeeding(
+  CRIU_NEEDS,
+  "a tree without a pid namespace of its own is not restored beside itself",
+  async () => {
+    const script = "while :; do n=$((n+1)); echo $n > /count; sleep 0.05; done";
+    session = await launchTiny(script, "", { namespaces: ["mnt", "uts", "ipc", "net"] });
+    await counts();
+    await dumpIt();
+    expect(await explained(restoreIt())).toBe("pid-taken");
+  },
+);
+
 /** Takes away the root that this package always gives. */
 const NO_ROOT = { root: undefined } as unknown as CriuOptions;
 

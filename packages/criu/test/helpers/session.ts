@@ -61,7 +61,13 @@ export async function compileStatic(source: string, target: string): Promise<voi
 export async function launchTiny(
   script = COUNT,
   more = "",
-  { programs = {} }: { readonly programs?: Readonly<Record<string, string>> } = {},
+  {
+    programs = {},
+    namespaces = ["mnt", "pid", "uts", "ipc", "net"],
+  }: {
+    readonly programs?: Readonly<Record<string, string>>;
+    readonly namespaces?: Parameters<typeof sys.clone3Exec>[0]["namespaces"];
+  } = {},
 ): Promise<TinySession> {
   const folder = await mkdtemp(join(tmpdir(), "drums-criu-session-"));
   const [lower, upper, work, root] = ["lower", "upper", "work", "root"].map((name) => join(folder, name)) as [
@@ -96,7 +102,7 @@ exec /bin/sh -c 'exec </dev/null >/log 2>&1; umount -l /old; exec /bin/sh /scrip
     file: "/bin/sh",
     argv: ["sh", "-c", setUp],
     env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" },
-    namespaces: ["mnt", "pid", "uts", "ipc", "net"],
+    namespaces,
     fds: [{ source: error, target: 2 }],
     newSession: true,
   });
