@@ -68,13 +68,16 @@ async function program(
   return { name, status, detail: "not on PATH", remedy: `Install ${debianPackage}.` };
 }
 
-/** A qcow2 needs one of two ways; without a loop device there is none. */
+/** A qcow2 needs one of three ways; without a loop device there is none. */
 async function ways(system: RootSystem): Promise<PreflightItem[]> {
   const loop = await system.exists("/dev/loop-control");
-  const nbd = await probeNbd(system);
   const fuse = await system.exists("/dev/fuse");
-  const daemon = await system.onPath("qemu-storage-daemon");
-  const fuseWorks = fuse && daemon;
+  const nbd = await probeNbd(system);
+  const missing = {
+    "fuse-export": fuse ? await absent(system, "qemu-storage-daemon") : NO_FUSE,
+    "nbd-fuse": fuse ? await absent(system, "qemu-nbd", "nbdfuse") : NO_FUSE,
+  };
+  const anyWorks = [nbd, ...Object.values(missing)].includes(undefined);
   return [
     loop
       ? { name: "loop", status: "ok", detail: "/dev/loop-control is there" }
@@ -90,19 +93,36 @@ async function ways(system: RootSystem): Promise<PreflightItem[]> {
           name: "nbd",
           status: "gap",
           detail: nbd,
-          remedy: fuseWorks
-            ? "None needed: images are served by the storage daemon, somewhat slower."
+          remedy: anyWorks
+            ? "None needed: images are served by FUSE, somewhat slower."
             : "Load it: modprobe nbd.",
         },
-    fuseWorks
-      ? { name: "fuse-export", status: "ok", detail: "/dev/fuse and qemu-storage-daemon are there" }
-      : {
-          name: "fuse-export",
-          status: nbd === undefined ? "gap" : "blocker",
-          detail: fuse ? "qemu-storage-daemon is not on PATH" : "/dev/fuse is missing",
-          remedy: fuse
-            ? "Install qemu-system-common."
-            : "Load it: modprobe fuse; in a container, pass /dev/fuse.",
-        },
+    fuseWay("fuse-export", missing["fuse-export"], anyWorks),
+    // One of both is enough: the storage daemon is the one to install.
+    fuseWay("nbd-fuse", missing["nbd-fuse"], true),
   ];
+}
+
+const NO_FUSE = {
+  detail: "/dev/fuse is missing",
+  remedy: "Load it: modprobe fuse; in a container, pass /dev/fuse.",
+};
+
+const PACKAGES = {
+  "qemu-storage-daemon": "qemu-system-common",
+  "qemu-nbd": "qemu-utils",
+  nbdfuse: "libnbd-bin",
+} as const;
+
+/** What the first missing program of a way is, and where it is had. */
+async function absent(system: RootSystem, ...programs: (keyof typeof PACKAGES)[]) {
+  for (const name of programs)
+    if (!(await system.onPath(name)))
+      return { detail: `${name} is not on PATH`, remedy: `Install ${PACKAGES[name]}.` };
+  return undefined;
+}
+
+function fuseWay(name: string, lacks: typeof NO_FUSE | undefined, anyWorks: boolean): PreflightItem {
+  if (lacks === undefined) return { name, status: "ok", detail: "/dev/fuse and its programs are there" };
+  return { name, status: anyWorks ? "gap" : "blocker", ...lacks };
 }

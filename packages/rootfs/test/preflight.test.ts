@@ -30,15 +30,19 @@ test("a machine without anything is blocked, each time with a remedy", async () 
     loop: "blocker",
     nbd: "gap",
     "fuse-export": "blocker",
+    "nbd-fuse": "gap",
     "dpkg-deb": "gap",
   });
 });
 
-test("one of NBD and the FUSE export is enough", async () => {
+test("one of NBD, the FUSE export and nbdfuse is enough", async () => {
   const programs = ["qemu-img", "qemu-io", "qemu-nbd", "qemu-storage-daemon", "cp", "dpkg-deb", "e2fsck"];
   const filesystems = "nodev\toverlay\n\text4\n";
   const fuse = await machine(["/dev/fuse", "/dev/loop-control"], programs, filesystems);
   expect(fuse).toMatchObject({ overlay: "ok", ext4: "ok", loop: "ok", nbd: "gap", "fuse-export": "ok" });
   const nbd = await machine(["/dev/nbd0", "/dev/loop-control"], programs, filesystems);
   expect(nbd).toMatchObject({ nbd: "ok", "fuse-export": "gap" });
+  const others = [...programs.filter((name) => name !== "qemu-storage-daemon"), "nbdfuse"];
+  const nbdFuse = await machine(["/dev/fuse", "/dev/loop-control"], others, filesystems);
+  expect(nbdFuse).toMatchObject({ nbd: "gap", "fuse-export": "gap", "nbd-fuse": "ok" });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { execa } from "execa";
-import { afterEach, beforeEach, expect } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { type Need, testNeeding } from "../../../../tools/testing/needs.js";
 import { checkRoot, collectRoots, mountRoot } from "../../src/index.js";
 import { LATE_FILES, makeDirtyDisk } from "../helpers/dirty.js";
@@ -20,7 +20,15 @@ const NEEDS: readonly Need[] = [
   "program:modprobe",
 ];
 
+let images: string;
+/** Made once: the guest's processor is slow. */
+let image: string;
 let stateDir: string;
+beforeAll(async () => {
+  images = await mkdtemp(join(tmpdir(), "drums-nbd-images-"));
+  image = await toQcow2(await makeRootDisk(images, await rootTree(images)), ["-c"]);
+});
+afterAll(() => rm(images, { recursive: true }));
 beforeEach(async () => {
   stateDir = await mkdtemp(join(tmpdir(), "drums-nbd-"));
 });
@@ -40,7 +48,6 @@ testNeeding(
   NEEDS,
   "a qcow2 is mounted by the kernel's NBD, its module loaded by the probe, and stays as it was",
   async () => {
-    const image = await toQcow2(await makeRootDisk(stateDir, await rootTree(stateDir)), ["-c"]);
     const before = await sha256Of(image);
     await execa("modprobe", ["-r", "nbd"]);
     const root = await mountRoot({ image, stateDir, holder: "one" });
@@ -61,7 +68,6 @@ testNeeding(
 );
 
 testNeeding(NEEDS, "roots that are mounted at the same time get a device each", async () => {
-  const image = await toQcow2(await makeRootDisk(stateDir, await rootTree(stateDir)));
   const stateDirs = ["a", "b", "c"].map((name) => join(stateDir, name));
   const roots = await Promise.all(
     stateDirs.map((folder) => mountRoot({ image, stateDir: folder, holder: "one", way: "nbd" })),
@@ -76,19 +82,18 @@ testNeeding(
   NEEDS,
   "a dirty journal is replayed through NBD into an overlay, the image untouched",
   async () => {
-    const image = await toQcow2(await makeDirtyDisk(stateDir, await rootTree(stateDir)));
-    const before = await sha256Of(image);
-    const root = await mountRoot({ image, stateDir, holder: "one", way: "nbd" });
+    const dirty = await toQcow2(await makeDirtyDisk(stateDir, await rootTree(stateDir)));
+    const before = await sha256Of(dirty);
+    const root = await mountRoot({ image: dirty, stateDir, holder: "one", way: "nbd" });
     expect(root.journalReplayed).toBe(true);
     const late = (await readdir(root.path)).filter((name) => name.startsWith("late-"));
     expect(late).toHaveLength(LATE_FILES.length);
     await root.release();
-    expect([await leftOf(stateDir), await served(), await sha256Of(image)]).toEqual([[], [], before]);
+    expect([await leftOf(stateDir), await served(), await sha256Of(dirty)]).toEqual([[], [], before]);
   },
 );
 
 testNeeding(NEEDS, "a killed qemu-nbd is named, is mended by the next mount, and is torn down", async () => {
-  const image = await toQcow2(await makeRootDisk(stateDir, await rootTree(stateDir)));
   const lost = await mountRoot({ image, stateDir, holder: "one", way: "nbd" });
   process.kill(lost.daemonPid ?? 0, "SIGKILL");
   while ((await daemonsOf(stateDir)).length > 0) await sleep(5);
@@ -108,7 +113,6 @@ testNeeding(
   [...NEEDS, ...OWNER_NEEDS],
   "an owner killed while qemu-nbd starts, or when all is mounted and nothing recorded, leaves nothing",
   async () => {
-    const image = await toQcow2(await makeRootDisk(stateDir, await rootTree(stateDir)));
     const act = { act: "mount", options: { image, stateDir, way: "nbd" } } as const;
     for (const [calls, moment, last] of [
       [3, "during", "run"],
