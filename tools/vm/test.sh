@@ -16,6 +16,7 @@ node --input-type=module -e '
 rm -rf "$shared"
 mkdir -p "$shared/home"
 cp -a "$criu_home/criu" "$shared/home/"
+sh packages/criu/test/corpus/program/build.sh "$shared/corpus"
 
 # A serial line ends its lines in CR LF.
 total() { sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed\r*$/\1 \2/p' "$1" 2>/dev/null; }
@@ -29,6 +30,7 @@ run_kind() {
   step "$files test files in the guest ($suffix)"
   ran=$((ran + files))
   local command="cp -a $shared/home /tmp/drums-test-criu; export DRUMS_MUST_WORK=1 CI=true DRUMS_TOTAL_FILE=/dev/ttyS1
+    export DRUMS_CORPUS_PROGRAM=\$PWD/$shared/corpus
     ${DRUMS_RECORD:+export DRUMS_RECORD=$DRUMS_RECORD;}
     node --test-reporter=./tools/vm/reporter.mjs --test-reporter-destination=stdout $shared/tests.mjs"
   local status=0

@@ -32,8 +32,10 @@ test("in every record the audit was right, save for what /proc does not show", (
     ),
   );
   const blind = readRecords().flatMap(({ kernel, versions }) =>
-    Object.keys(versions).flatMap((version) =>
-      blindCases(version).map((id) => `${version} on ${kernel}: ${id}`),
+    Object.entries(versions).flatMap(([version, cases]) =>
+      blindCases(version)
+        .filter((id) => cases[id]?.audit !== undefined)
+        .map((id) => `${version} on ${kernel}: ${id}`),
     ),
   );
   expect(wrong.sort()).toEqual(blind.sort());

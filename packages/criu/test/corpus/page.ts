@@ -63,12 +63,12 @@ export function matrixPage(records: readonly KernelRecord[]): string {
 
 One process for each object and state (packages/criu/test/corpus/program), in a session of its own: set up, audited,
 dumped, restored with a fresh upper, and asked whether the object is as it was. This page is made from the records of such
-runs (packages/criu/test/corpus/records). A test runs all of it again with CRIU ${DEFAULT_VERSION}, and with the other
-versions what differs between them, and compares.
+runs (packages/criu/test/corpus/records). A test runs all of it again with CRIU ${DEFAULT_VERSION}, with the other
+versions what differs between them, and in the guest ([guest.md](guest.md)) what a kernel decides, and compares.
 
 - **held**: the sibling's object is as the original's. **lost**: dump and restore succeed, and the process itself finds
   something gone. **refused**: the dump or the restore fails; the words are the rule that explains it or the log's own.
-- **–**: this kernel cannot make the object. **unseen**: /proc does not show it
+- **–**: this kernel cannot make the object. An empty field: not run there. **unseen**: /proc does not show it
   ([criu-rules.md](criu-rules.md#what-it-cannot-see)).
 
 ${told.map((line) => `- ${line}.`).join("\n")}
@@ -130,7 +130,8 @@ function auditText(columns: readonly Column[], id: string): string {
 }
 
 function outcomeText(one: CaseRecord | undefined): string {
-  if (one === undefined || one.outcome.kind === "unavailable") return "–";
+  if (one === undefined) return "";
+  if (one.outcome.kind === "unavailable") return "–";
   const { kind, detail } = one.outcome;
   return detail === undefined ? kind : `${kind}: ${detail.replaceAll("|", "\\|").replaceAll("<", "\\<")}`;
 }

@@ -61,13 +61,21 @@ function withoutNumbers(detail: string): string {
     .replace(/\b(pid_real|sid\/pgrp|socket) \d+/g, "$1 N");
 }
 
-/** Writes a version's run into this kernel's record, and what is proven by all records into the rules' own file. */
-export function writeRecord(version: string, seen: ReadonlyMap<string, Seen>): void {
+/**
+ * Writes a version's run into this kernel's record, and what is proven by all records into the rules' own file.
+ * A run of a part leaves the other cases as they are.
+ */
+export function writeRecord(
+  version: string,
+  seen: ReadonlyMap<string, Seen>,
+  { isWhole }: { readonly isWhole: boolean },
+): void {
   const file = `${FOLDER}/${kernelName()}.json`;
   const before: KernelRecord = existsSync(file)
     ? (JSON.parse(readFileSync(file, "utf8")) as KernelRecord)
     : { kernel: kernelName(), versions: {} };
-  const cases = Object.fromEntries([...seen].map(([id, one]) => [id, caseRecord(one)]));
+  const found = Object.fromEntries([...seen].map(([id, one]) => [id, caseRecord(one)]));
+  const cases = isWhole ? found : { ...before.versions[version], ...found };
   const versions = Object.entries({ ...before.versions, [version]: cases }).sort(([a], [b]) =>
     a.localeCompare(b, "en", { numeric: true }),
   );
