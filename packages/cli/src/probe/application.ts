@@ -78,22 +78,26 @@ export async function applicationWindow(
 
 /**
  * Waits until a program takes keys: a window may have the keyboard before its program listens. A letter is typed and
- * taken back until it was seen; keys that are lost are lost together, so an empty text stays empty.
+ * taken back until it was seen to come and to go: what a program that starts draws by itself comes, but does not go.
+ * Keys that are lost are lost together, so an empty text stays empty.
  */
 export async function takesKeys(live: LiveSession, application: ApplicationRecipe): Promise<void> {
   const { id, geometry: within } = await applicationWindow(live, application);
   const seen = async () => {
     const before = await live.frame();
+    const isThere = async () => isDrawn(before, await live.frame(), { within });
     await live.withX((x) => typeText(x, "x", { window: id }));
-    const isSeen = () => waitFor(async () => isDrawn(before, await live.frame(), { within }), letter);
-    const wasSeen = await isSeen().then(
-      () => true,
-      () => false,
-    );
+    const came = await comesTrue(isThere);
     await live.withX((x) => pressKey(x, "BackSpace"));
-    return wasSeen;
+    return came && comesTrue(async () => !(await isThere()));
   };
   await waitFor(seen, { what: `a letter typed into ${application.name}`, timeoutMs: 30_000 });
 }
 
-const letter = { what: "a typed letter", timeoutMs: 1000 };
+/** Whether it holds within a second. */
+async function comesTrue(holds: () => Promise<boolean>): Promise<boolean> {
+  return waitFor(holds, { what: "a typed letter", timeoutMs: 1000 }).then(
+    () => true,
+    () => false,
+  );
+}
