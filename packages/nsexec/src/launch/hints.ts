@@ -11,6 +11,7 @@ const HINTS: Readonly<Record<string, string>> = {
   "clone EBUSY": "The cgroup enables controllers for its children, so it cannot hold processes itself.",
   "clone ENOSPC": "A limit of /proc/sys/user on namespaces is reached: end sessions, or raise it.",
   "net-namespace ENOSPC": "/proc/sys/user/max_net_namespaces is reached: end sessions, or raise it.",
+  "clone ENOENT": "The cgroup was removed.",
   "clone ENODEV": "The cgroup was removed.",
   "exec ENOENT":
     "The file, or the interpreter it names, is missing there. A session needs a layer that holds drums-init.",
