@@ -1,5 +1,5 @@
 import { createGroup, type Group, readHierarchy } from "@drums/cgroup2";
-import { type LimitRequest, limitGroup } from "./limits.js";
+import { type LimitRequest, limitGroup, SESSION_GROUPS } from "./limits.js";
 import type { SessionFolder } from "./store.js";
 
 /**
@@ -12,7 +12,7 @@ export async function createSessionGroup(
 ): Promise<Group | undefined> {
   const hierarchy = await readHierarchy();
   if (hierarchy.mountPoint === undefined) return undefined;
-  const path = ["drums", folder.id];
+  const path = [SESSION_GROUPS, folder.id];
   await folder.journal.acquire({ kind: "cgroup", id: path.join("/") });
   const group = await createGroup({ hierarchy, path });
   await limitGroup(group, spec);

@@ -1,4 +1,5 @@
 import {
+  controllerStatus,
   controllersFor,
   enableControllers,
   type Group,
@@ -6,7 +7,6 @@ import {
   readHierarchy,
   setLimits,
   verifyLimits,
-  whyUnavailable,
 } from "@drums/cgroup2";
 import { z } from "zod";
 import { DrumsError, EXIT } from "../errors.js";
@@ -33,6 +33,9 @@ export interface LimitRequest {
 
 const PERIOD_USEC = 100_000;
 
+/** The group that holds those of sessions. */
+export const SESSION_GROUPS = "drums";
+
 /** The limits as control files take them. A group whose memory is bounded and whose swap is not would fill the swap. */
 export function groupLimits({ memoryMaxBytes, cpus, pidsMax }: SessionLimits): Limits {
   return {
@@ -52,7 +55,10 @@ export async function assertLimitsAvailable({ limits = {}, allowUnlimited }: Lim
   const controllers = controllersFor(groupLimits(limits));
   if (controllers.length === 0 || allowUnlimited) return;
   const hierarchy = await readHierarchy();
-  const missing = controllers.flatMap((controller) => whyUnavailable(hierarchy, controller) ?? []);
+  const path = [SESSION_GROUPS, "new"];
+  const missing = controllers.flatMap(
+    (controller) => controllerStatus({ hierarchy, path, controller }).gap ?? [],
+  );
   if (missing.length === 0) return;
   const unique = (texts: string[]) => [...new Set(texts)].join("; ");
   throw unavailable(unique(missing.map(({ reason }) => reason)), unique(missing.map(({ remedy }) => remedy)));
@@ -61,8 +67,9 @@ export async function assertLimitsAvailable({ limits = {}, allowUnlimited }: Lim
 /** Enables what the limits need above the session's group and sets them. @throws CgroupError as those calls do */
 export async function limitGroup(group: Group, { limits = {}, allowUnlimited }: LimitRequest): Promise<void> {
   const wanted = groupLimits(limits);
+  const { hierarchy, parts: path } = group;
   const offered = controllersFor(wanted).filter(
-    (controller) => !allowUnlimited || whyUnavailable(group.hierarchy, controller) === undefined,
+    (controller) => !allowUnlimited || controllerStatus({ hierarchy, path, controller }).gap === undefined,
   );
   await enableControllers(group, offered);
   await setLimits(group, wanted);
