@@ -23,7 +23,8 @@ cache=$(dirname "$image")
 (
   flock 9
   for left in "$cache"/run-*; do
-    [ ! -e "$left/lock" ] || flock --nonblock "$left/lock" rm -rf "$left" || true
+    # A process that is ending holds it for a moment more.
+    [ ! -e "$left/lock" ] || flock --timeout 0.5 "$left/lock" rm -rf "$left" || true
   done
 ) 9>"$cache/lock"
 work=$(mktemp -d "$cache/run-XXXXXX")
@@ -32,10 +33,11 @@ flock 8
 trap 'rm -rf "$work"' EXIT
 append="console=ttyS0 quiet loglevel=1 panic=-1 root=/dev/nvme0n1 rw rootfstype=ext4 init=$init mitigations=off"
 append+=" random.trust_cpu=on no_timer_check tsc=reliable vm.access=$access vm.cmd=$(printf %s "$1" | base64 -w0)"
-# Both daemons live in a pid namespace that ends with this script, however it ends.
+# Both daemons live in a pid namespace that ends with this script, however it ends. Mounts are the machine's own: a copy
+# of them would keep those busy that others want to take down.
 export top image work append
 for _ in 1 2 3; do
-  setpriv --pdeathsig KILL unshare --pid --mount-proc --fork --kill-child=KILL \
+  setpriv --pdeathsig KILL unshare --pid --fork --kill-child=KILL \
     timeout --kill-after=5 "${DRUMS_VM_SECONDS:-900}" bash "$here/boot.sh" </dev/null || true
   clock=$(sed -n 's/^clock=\([0-9.]*\).*/\1/p' "$work/status" 2>/dev/null || true)
   [ -n "$clock" ] || break
