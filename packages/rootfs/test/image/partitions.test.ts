@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { bufferReader, findRootPartition, type PartitionTable, parsePartitions } from "../../src/index.js";
 import { type GptPartition, gptPieces, MIB, TYPE } from "../helpers/disk.js";
-import { ext4Superblock, luksHeader } from "../helpers/superblocks.js";
+import { ext4Superblock, luksHeader, lvmLabel } from "../helpers/superblocks.js";
 import { failure } from "../helpers/throws.js";
 
 const SIZE = 16 * MIB;
@@ -136,13 +136,18 @@ test("the root partition is found by type, then by label, then by size", () => {
   expect(findRootPartition(table(small, big), { index: 1 })).toMatchObject({ reason: "it was given" });
 });
 
-test("no root partition is an error that says what each partition is and why LUKS is not one", async () => {
+test("no root partition is an error that says what each partition is and why LUKS and LVM are none", async () => {
   const disk = gptDisk([ESP, LINUX]);
   luksHeader().copy(disk, LINUX.start);
   const found = await parse(disk);
   const error = await failure(() => findRootPartition(found), "NO_ROOT_PARTITION");
   expect(error.message).toContain("2: luks");
   expect(error.hint).toContain("Partition 2 is LUKS");
+  const volumes = gptDisk([ESP, LINUX]);
+  lvmLabel().copy(volumes, LINUX.start + 512);
+  const refused = await failure(async () => findRootPartition(await parse(volumes)), "NO_ROOT_PARTITION");
+  expect(refused.message).toContain("2: lvm");
+  expect(refused.hint).toContain("Partition 2 is LVM");
   await failure(() => findRootPartition(found, { index: 9 }), "NO_ROOT_PARTITION");
   await failure(() => findRootPartition(table()), "NO_ROOT_PARTITION");
 });
