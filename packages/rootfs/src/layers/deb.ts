@@ -72,9 +72,9 @@ async function unpack(deb: string, placement: Placement, folders: FolderTime[]):
   const failed = program.catch((cause: unknown) => dpkgFailed(deb, cause));
   try {
     for await (const entry of readTar(program.stdout)) await writeEntry(entry, placement, folders);
-    // The archive's end may come before the stream's; dpkg-deb must still be able to finish.
-    program.stdout.resume();
   } catch (error) {
+    // What is left unread would keep its end from being told.
+    program.stdout.destroy();
     program.kill();
     throw (await isMissing(failed)) ?? error;
   }

@@ -36,7 +36,8 @@ const KINDS: Readonly<Record<string, TarKind>> = {
 
 /**
  * Reads a tar archive as dpkg writes it: ustar, with GNU long names and pax `path` and `linkpath`.
- * Every header's checksum is verified. Names are given as they are: the caller decides what is safe.
+ * Every header's checksum is verified. Names are given as they are: the caller decides what is safe. The stream is read
+ * to its end, past the archive's own, so that whoever writes it can finish.
  *
  * @throws RootfsError DEB_UNREADABLE
  */
@@ -46,7 +47,7 @@ export async function* readTar(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
   for (;;) {
     const header = await source.take(BLOCK_BYTES);
     if (header.length < BLOCK_BYTES) throw unreadable("it ends without its closing block");
-    if (header.every((byte) => byte === 0)) return;
+    if (header.every((byte) => byte === 0)) return drain(source);
     verifyChecksum(header);
     const size = numberAt(header, 124, 12);
     const type = header.toString("latin1", 156, 157);
@@ -61,6 +62,10 @@ export async function* readTar(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
     delete long.name;
     delete long.linkName;
   }
+}
+
+async function drain(source: ByteSource): Promise<void> {
+  while ((await source.some(BLOCK_BYTES)).length > 0);
 }
 
 async function* entryOf(

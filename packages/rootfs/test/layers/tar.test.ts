@@ -33,6 +33,21 @@ test("entries are read whatever the borders of the chunks, and content not read 
   expect(contents).toEqual([3, 5000, 0]);
 });
 
+test("the stream is read to its end, where padding comes after the archive's own", async () => {
+  let ended = false;
+  const padded = async function* () {
+    yield GOOD;
+    for (let times = 0; times < 3; times++) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      yield Buffer.alloc(10_240);
+    }
+    ended = true;
+  };
+  const found: string[] = [];
+  for await (const { name } of readTar(padded())) found.push(name);
+  expect({ count: found.length, ended }).toEqual({ count: 3, ended: true });
+});
+
 test("pax names are taken, and pax sizes refused", async () => {
   const pax = (record: string) =>
     tar([
